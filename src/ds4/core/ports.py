@@ -1,0 +1,173 @@
+"""The protocols at which packages meet.
+
+Two seams: `Backend` is session level (a job in, events out), `Engine` is step level.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ds4.core.events import Event, Fed
+from ds4.core.sampling import Sampled, Sampling
+from ds4.core.status import Status
+from ds4.core.step import (
+    Caps,
+    Frontier,
+    MemoryUse,
+    ModelInfo,
+    Snapshot,
+    SnapshotKind,
+    StepPlan,
+    StepResult,
+)
+
+if TYPE_CHECKING:
+    from ds4.core.job import Job
+
+Logits = NDArray[np.float32]
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Monotonic seconds."""
+
+    def wall(self) -> float:
+        """Seconds since the epoch."""
+
+
+class Ids(Protocol):
+    def new(self, prefix: str) -> str:
+        """`prefix` and an unguessable tail."""
+
+
+class Tokenizer(Protocol):
+    """Thread safe."""
+
+    @property
+    def n_vocab(self) -> int: ...
+
+    @property
+    def bos(self) -> int | None:
+        """The token to put first, None when the vocabulary asks for none."""
+
+    @property
+    def eos(self) -> int | None: ...
+
+    @property
+    def controls(self) -> Mapping[str, int]:
+        """Spelling -> id of every CONTROL and USER_DEFINED entry that is not blank."""
+
+    def encode_plain(self, text: str) -> list[int]:
+        """Never yields a control token, whatever `text` spells. No BOS."""
+
+    def encode_raw(self, text: str) -> list[int]:
+        """Control spellings become control tokens: for callers who own the whole text. No BOS."""
+
+    def piece(self, token: int) -> bytes:
+        """The bytes a token stands for; a control token gives its spelling."""
+
+    def is_control(self, token: int) -> bool: ...
+
+    def is_eog(self, token: int) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An opaque point in a sampler's history."""
+
+    value: object
+
+
+class Sampler(Protocol):
+    """Owned by one request. `sample` reads, `accept` and `rollback` change state."""
+
+    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
+        """Does not accept. `logits` is only valid during the call and must not be changed."""
+
+    def accept(self, token: int) -> None: ...
+
+    def mark(self) -> Mark: ...
+
+    def rollback(self, mark: Mark) -> None: ...
+
+
+class Engine(Protocol):
+    """Runs tokens step by step. Every method belongs to the one engine thread.
+
+    All methods raise EngineError. Slots are 0..n_slots-1.
+    """
+
+    @property
+    def info(self) -> ModelInfo: ...
+
+    @property
+    def caps(self) -> Caps: ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def sampler(self, sampling: Sampling, prompt: Sequence[int]) -> Sampler:
+        """A fresh sampler; `prompt` feeds the repeat penalty. Raises BadRequest on a bad logit_bias id."""
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """Mutates the slots named in `plan`, also when it raises: then clear them."""
+
+    def copy(self, source: int, target: int) -> None:
+        """Replaces the whole of `target` by the whole of `source`."""
+
+    def trim(self, slot: int, rows: int) -> bool:
+        """Keeps the first `rows` rows. False and unchanged where the memory class cannot."""
+
+    def clear(self, slot: int) -> None: ...
+
+    def export(self, slot: int, kind: SnapshotKind) -> Snapshot: ...
+
+    def load(self, slot: int, snapshot: Snapshot) -> None:
+        """Replaces the slot's memory; a refused snapshot raises and leaves it empty."""
+
+    def frontier(self, slot: int) -> Frontier: ...
+
+    def memory(self) -> MemoryUse: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One sampled token as the parser sees it."""
+
+    data: bytes
+    id: int
+    control: bool
+    sampled: Sampled | None = None
+
+
+class Reader(Protocol):
+    """Turns one answer's pieces into events. Sans-IO; never raises on model output."""
+
+    def feed(self, piece: Piece) -> Fed: ...
+
+    def flush(self) -> Fed:
+        """Everything held back, at the end of the answer."""
+
+
+class EventStream(Protocol):
+    """One request's events, read by one coroutine."""
+
+    async def batch(self) -> tuple[Event, ...]:
+        """The next events, at least one; the last one ever is Finish or Failed."""
+
+
+class Backend(Protocol):
+    """Answers jobs. Called on the event loop; never blocks it."""
+
+    def submit(self, job: "Job") -> EventStream:
+        """Raises ContextOverflow, Overloaded or Unavailable."""
+
+    def cancel(self, job_id: str) -> None:
+        """Stops within one step. Unknown ids are ignored."""
+
+    def status(self) -> Status: ...

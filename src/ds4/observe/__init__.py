@@ -1,0 +1,1 @@
+"""What the server tells its owner: log lines, progress, later traces and metrics."""
