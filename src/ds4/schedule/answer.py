@@ -1,0 +1,51 @@
+"""From sampled tokens to events: the part of a step that belongs to one request."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ds4.core.events import Event, Finish, FinishReason, Stop
+from ds4.core.ports import Piece, Tokenizer
+from ds4.core.sampling import Sampled
+from ds4.schedule.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Digested:
+    """`stop` is set when the answer has ended; its Finish is not among the events yet."""
+
+    events: tuple[Event, ...]
+    stop: Stop | None = None
+
+
+def digest(session: Session, tokens: Iterable[Sampled], tokenizer: Tokenizer) -> Digested:
+    """Feeds `tokens` to the request's reader until they, the reader or the limit end the answer."""
+    events: list[Event] = []
+    for sampled in tokens:
+        stop = _accept(session, sampled, tokenizer, events)
+        if stop is not None:
+            return Digested(tuple(events), stop)
+    return Digested(tuple(events))
+
+
+def finish(session: Session, stop: Stop) -> tuple[Event, ...]:
+    """What the reader still held back, and the Finish."""
+    held = session.job.reader.flush()
+    return (*held.events, Finish(stop.reason, session.usage, session.report, stop.sequence))
+
+
+def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: list[Event]) -> Stop | None:
+    token = sampled.id
+    if tokenizer.is_eog(token):
+        return Stop(FinishReason.STOP)
+    if session.sampler is not None:
+        session.sampler.accept(token)
+    session.generated += 1
+    session.last = token
+    fed = session.job.reader.feed(Piece(tokenizer.piece(token), token, tokenizer.is_control(token), sampled))
+    events.extend(fed.events)
+    session.hint = fed.hint
+    if fed.hint.stop is not None:
+        return fed.hint.stop
+    if session.generated >= session.limit:
+        return Stop(FinishReason.LENGTH)
+    return None

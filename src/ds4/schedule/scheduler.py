@@ -1,0 +1,240 @@
+"""The scheduler: a queue, slots and an engine, advanced one step per `turn`.
+
+Rules:
+- Everything here runs on the one engine thread; nothing here blocks but the engine itself.
+- Decisions are taken by the pure modules beside this one (planner, place, rates).
+- Events go out once per turn, for all requests together, through `deliver`.
+- `_guarded` is the engine-step boundary, the one place where any exception becomes an answer.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ds4.core.errors import Ds4Error, EngineError, RequestError, Unavailable
+from ds4.core.events import Event, Failed, FinishReason, Progress, Stop
+from ds4.core.job import Job
+from ds4.core.plan import Ids
+from ds4.core.ports import Clock, Engine
+from ds4.core.status import Readiness, Status
+from ds4.core.step import Outcome, StepPlan, Trim, Work
+from ds4.observe.records import Observer, PromptStarted
+from ds4.schedule.answer import digest, finish
+from ds4.schedule.place import Placement
+from ds4.schedule.planner import Budget, Share, Turn, plan_step
+from ds4.schedule.pool import SlotPool
+from ds4.schedule.rates import Rates, chunk_rows
+from ds4.schedule.report import Reporter
+from ds4.schedule.session import Session, State, Step
+
+Delivery = tuple[str, tuple[Event, ...]]
+"""A job id and its new events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`quantum`: prefill rows per step while anything decodes. `chunk`: at most so many otherwise."""
+
+    quantum: int = 128
+    chunk: int = 2048
+
+
+class Scheduler:
+    def __init__(
+        self,
+        engine: Engine,
+        limits: Limits,
+        clock: Clock,
+        observe: Observer,
+        deliver: Callable[[Sequence[Delivery]], None],
+    ) -> None:
+        self._engine = engine
+        self._quantum = max(limits.quantum, engine.caps.min_quantum)
+        self._chunk = min(limits.chunk, engine.info.n_batch)
+        self._clock = clock
+        self._report = Reporter(observe, clock)
+        self._deliver = deliver
+        self._queue: deque[Session] = deque()
+        self._pool = SlotPool(engine, clock)
+        self._rates = Rates()
+        self._steps = 0
+        self._out: list[Delivery] = []
+        self._draining = False
+        self._failure = ""
+
+    def submit(self, job: Job, limit: int) -> None:
+        """Queues `job`, which may generate `limit` tokens."""
+        session = Session(job, limit, self._clock.now())
+        if self._draining:
+            self._fail(session, Unavailable("server shutting down"))
+        else:
+            self._queue.append(session)
+
+    def cancel(self, job_id: str) -> None:
+        """Ends the job without an answer; its slot keeps what was computed. Unknown ids are ignored."""
+        for session in self._sessions():
+            if session.job.id == job_id:
+                self._end(session, Step.CANCEL, "cancelled")
+                return
+
+    def drain(self) -> None:
+        """Ends everything: answers that have begun get an honest finish, the rest are refused."""
+        self._draining = True
+        for session in self._sessions():
+            if session.state is State.DECODE:
+                self._finish(session, Stop(FinishReason.SHUTDOWN))
+            else:
+                self._fail(session, Unavailable("server shutting down"))
+
+    def turn(self) -> bool:
+        """Admits what fits, runs one step, delivers. False when there was nothing to compute."""
+        self._admit()
+        shares = plan_step([_turn_of(session) for session in self._pool.running()], self._budget())
+        if shares:
+            self._run(shares)
+        self._flush()
+        return bool(shares)
+
+    def status(self) -> Status:
+        readiness = Readiness.READY
+        if self._draining:
+            readiness = Readiness.DRAINING
+        elif self._failure:
+            readiness = Readiness.FAILED
+        n_ctx = self._engine.info.n_ctx
+        return Status(readiness, self._pool.statuses(), len(self._queue), n_ctx, self._failure)
+
+    def _sessions(self) -> list[Session]:
+        return [*self._pool.running(), *self._queue]
+
+    def _admit(self) -> None:
+        while self._queue:
+            session = self._queue[0]
+            placement = self._pool.placement(session.job)
+            if placement is None:
+                return
+            self._queue.popleft()
+            self._guarded([session], self._starter(session, placement))
+
+    def _starter(self, session: Session, placement: Placement) -> Callable[[], None]:
+        return lambda: self._start(session, placement)
+
+    def _start(self, session: Session, placement: Placement) -> None:
+        plan, sampling = session.job.plan, session.job.sampling
+        history = plan.ids.tolist() if sampling.repeat_penalty != 1.0 else []
+        session.sampler = self._engine.sampler(sampling, history)
+        session.advance(Step.ADMIT)
+        self._pool.lease(session, placement)
+        session.report = placement.report
+        session.prefilled = placement.report.reused
+        session.started = self._clock.now()
+        if self._engine.caps.trim is Trim.BOUNDARY:
+            session.stops = tuple(boundary.row for boundary in plan.boundaries)
+        self._report(PromptStarted(session.subject, session.slot, session.report))
+        self._emit(session, Progress(session.prefilled, plan.rows))
+
+    def _budget(self) -> Budget:
+        chunk = chunk_rows(self._rates.prefill, self._quantum, self._chunk)
+        return Budget(self._quantum, chunk, self._engine.info.n_batch)
+
+    def _run(self, shares: tuple[Share, ...]) -> None:
+        self._steps += 1
+        sessions = [self._pool.session_in(share.slot) for share in shares]
+        self._guarded(sessions, lambda: self._step(sessions, shares))
+
+    def _step(self, sessions: list[Session], shares: tuple[Share, ...]) -> None:
+        works = tuple(self._work(s, share.rows) for s, share in zip(sessions, shares, strict=True))
+        result = self._engine.step(StepPlan(works, ordered=not self._engine.caps.native_batch))
+        self._failure = ""
+        if all(session.remaining for session in sessions):
+            self._rates.observe(sum(share.rows for share in shares), result.seconds)
+        for session, outcome in zip(sessions, result.outcomes, strict=True):
+            self._advance(session, outcome, result.seconds)
+
+    def _work(self, session: Session, rows: int) -> Work:
+        ids = _next_rows(session, rows)
+        pos = self._pool.rows(session)
+        if session.state is State.DECODE:
+            return Work(session.slot, pos, ids, session.sampler, greedy=session.hint.greedy)
+        ends_prompt = rows == session.remaining and session.limit > 0
+        return Work(session.slot, pos, ids, session.sampler if ends_prompt else None)
+
+    def _advance(self, session: Session, outcome: Outcome, seconds: float) -> None:
+        self._pool.keep(session, _next_rows(session, outcome.rows_kept))
+        if session.state is State.PREFILL:
+            self._prefilled(session, outcome.rows_kept, seconds)
+        if session.state is State.DECODE:
+            self._decoded(session, outcome)
+
+    def _prefilled(self, session: Session, rows: int, seconds: float) -> None:
+        session.prefilled += rows
+        session.served = self._steps
+        self._emit(session, Progress(session.prefilled, session.job.plan.rows))
+        if not session.remaining:
+            session.advance(Step.PROMPT_DONE)
+        self._report.prefilled(session, rows, seconds)
+
+    def _decoded(self, session: Session, outcome: Outcome) -> None:
+        if not session.limit:
+            self._finish(session, Stop(FinishReason.LENGTH))
+            return
+        digested = digest(session, outcome.tokens, self._engine.tokenizer)
+        self._emit(session, *digested.events)
+        self._report.decoded(session)
+        if digested.stop is not None:
+            self._finish(session, digested.stop)
+
+    def _finish(self, session: Session, stop: Stop) -> None:
+        self._emit(session, *finish(session, stop))
+        self._end(session, Step.FINISH, stop.reason)
+
+    def _fail(self, session: Session, error: Ds4Error) -> None:
+        self._emit(session, Failed(error))
+        self._end(session, Step.FAIL, "error", error.message)
+
+    def _end(self, session: Session, step: Step, finish: str, error: str | None = None) -> None:
+        session.advance(step)
+        if session.slot >= 0:
+            self._pool.release(session)
+        elif session in self._queue:
+            self._queue.remove(session)
+        self._report.ended(session, finish, error)
+
+    def _emit(self, session: Session, *events: Event) -> None:
+        if events:
+            self._out.append((session.job.id, events))
+
+    def _flush(self) -> None:
+        if self._out:
+            out, self._out = self._out, []
+            self._deliver(out)
+
+    def _guarded(self, sessions: Sequence[Session], action: Callable[[], None]) -> None:
+        """Runs `action`; whatever it raises ends `sessions` with an answer and distrusts their slots."""
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001  (the boundary: a hang or a dead thread would be worse)
+            if not isinstance(error, RequestError):
+                self._failure = f"{type(error).__name__}: {error}"
+            known = error if isinstance(error, Ds4Error) else EngineError(f"engine failure: {error}")
+            for session in sessions:
+                if session.alive:
+                    self._fail(session, known)
+                    self._distrust(session)
+
+    def _distrust(self, session: Session) -> None:
+        if session.slot >= 0:
+            self._pool.wipe(session)
+
+
+def _next_rows(session: Session, rows: int) -> Ids:
+    """The ids the session feeds next: prompt rows, or the token sampled last."""
+    if session.state is State.DECODE:
+        return np.array([session.last], dtype=np.int32)
+    return session.job.plan.ids[session.prefilled : session.prefilled + rows]
+
+
+def _turn_of(session: Session) -> Turn:
+    return Turn(session.slot, session.remaining, session.to_stop, session.served)

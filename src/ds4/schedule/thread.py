@@ -1,0 +1,91 @@
+"""The engine thread: opens the engine, takes commands, turns the scheduler, closes the engine.
+
+Every call that touches the engine happens on it, the opening too, so that the compute library's own
+thread pool belongs to this one thread. A one-thread executor is that thread: what goes wrong on it
+comes back through futures.
+"""
+
+import asyncio
+import queue
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from ds4.core.ports import Clock, Engine
+from ds4.observe.records import Observer
+from ds4.schedule.bridge import Cancel, Command, Drain, LocalBackend, Submit
+from ds4.schedule.scheduler import Limits, Scheduler
+
+IDLE_SECONDS = 1.0
+"""How often an idle engine thread shows that it is alive."""
+
+
+def apply(scheduler: Scheduler, command: Command) -> None:
+    match command:
+        case Submit(job, limit):
+            scheduler.submit(job, limit)
+        case Cancel(job_id):
+            scheduler.cancel(job_id)
+        case Drain():
+            scheduler.drain()
+
+
+class EngineThread:
+    """`open`, then `serve`, then `close`; all awaited on one event loop."""
+
+    def __init__(self, clock: Clock, observe: Observer) -> None:
+        self._clock = clock
+        self._observe = observe
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="engine")
+        self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+        self._engine: Engine | None = None
+        self._loop_done: asyncio.Future[None] | None = None
+
+    async def open(self, open_engine: Callable[[], Engine]) -> Engine:
+        """Runs `open_engine` on the thread. Raises what it raises (StartError)."""
+        loop = asyncio.get_running_loop()
+        self._engine = await loop.run_in_executor(self._executor, open_engine)
+        return self._engine
+
+    def serve(self, engine: Engine, limits: Limits, max_queue: int) -> LocalBackend:
+        """Starts turning; the backend answers from now on."""
+        loop = asyncio.get_running_loop()
+        backend: LocalBackend
+        scheduler = Scheduler(engine, limits, self._clock, self._observe, lambda out: backend.deliver(out))
+        backend = LocalBackend(loop, self._commands.put, self._clock, scheduler.status(), max_queue)
+        self._loop_done = loop.run_in_executor(self._executor, self._turn_around, scheduler, backend)
+        self._loop_done.add_done_callback(lambda done: _report_death(done, backend))
+        return backend
+
+    async def close(self) -> None:
+        """Ends the thread after its current step and closes the engine."""
+        self._commands.put(None)
+        if self._loop_done is not None:
+            await asyncio.wait([self._loop_done])
+        if self._engine is not None:
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._engine.close)
+        self._executor.shutdown(wait=False)
+
+    def _turn_around(self, scheduler: Scheduler, backend: LocalBackend) -> None:
+        busy = False
+        while True:
+            for command in self._take(wait=not busy):
+                if command is None:
+                    return
+                apply(scheduler, command)
+            busy = scheduler.turn()
+            backend.publish(scheduler.status())
+
+    def _take(self, *, wait: bool) -> Iterator[Command | None]:
+        """All commands that are there; with `wait`, the first may take IDLE_SECONDS to come."""
+        try:
+            yield self._commands.get(block=wait, timeout=IDLE_SECONDS)
+            while True:
+                yield self._commands.get(block=False)
+        except queue.Empty:
+            return
+
+
+def _report_death(done: "asyncio.Future[None]", backend: LocalBackend) -> None:
+    """The scheduler itself broke: a defect, which must be answered too and never hang."""
+    if not done.cancelled() and (error := done.exception()) is not None:
+        backend.died(f"the engine thread ended: {type(error).__name__}: {error}")
