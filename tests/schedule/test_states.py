@@ -5,27 +5,14 @@ import itertools
 import numpy as np
 import pytest
 
-from ds4.core.events import Fed
-from ds4.core.job import Job, JobKind
-from ds4.core.plan import PromptPlan
-from ds4.core.ports import Piece
-from ds4.core.sampling import Sampling
 from ds4.schedule import session, slots
 from ds4.schedule.session import IllegalTransition, Session, State, Step
 from ds4.schedule.slots import Change, Residency, Slot
-
-
-class SilentReader:
-    def feed(self, piece: Piece) -> Fed:  # noqa: ARG002  (the protocol's signature)
-        return Fed(())
-
-    def flush(self) -> Fed:
-        return Fed(())
+from ds4.testing.jobs import make_job
 
 
 def a_session() -> Session:
-    plan = PromptPlan((), (), "team", "", np.arange(10, dtype=np.int32))
-    return Session(Job("j", JobKind.CHAT, plan, Sampling(), 5, SilentReader()), 5, submitted=0.0)
+    return Session(make_job("j", list(range(10)), namespace="team"), 5, submitted=0.0)
 
 
 @pytest.mark.parametrize(("state", "step"), list(itertools.product(State, Step)))
