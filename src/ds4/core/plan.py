@@ -38,7 +38,10 @@ class Image:
     causal: bool
 
     def row_id(self) -> int:
-        """A negative pseudo id, so that one comparison of ids finds a common prefix across images."""
+        """A negative pseudo id, so that one comparison of ids finds a common prefix across images.
+
+        It is a first sieve: two images may share it, so reuse compares `sha` as well.
+        """
         return -1 - (int(self.sha[:8], 16) & 0x3FFFFFFF)
 
 
@@ -89,4 +92,6 @@ class PromptPlan:
         flat: list[int] = []
         for item in kept:
             flat.extend(item.ids if isinstance(item, Tokens) else [item.row_id()] * item.rows)
-        return cls(kept, tuple(boundaries), namespace, text, np.asarray(flat, dtype=np.int32))
+        ids = np.asarray(flat, dtype=np.int32)
+        ids.setflags(write=False)
+        return cls(kept, tuple(boundaries), namespace, text, ids)

@@ -69,7 +69,8 @@ class Tokenizer(Protocol):
     def piece(self, token: int) -> bytes:
         """The bytes a token stands for; a control token gives its spelling."""
 
-    def is_control(self, token: int) -> bool: ...
+    def is_control(self, token: int) -> bool:
+        """CONTROL only: what is never visible text. USER_DEFINED entries may be ordinary words."""
 
     def is_eog(self, token: int) -> bool: ...
 
@@ -158,7 +159,10 @@ class EventStream(Protocol):
     """One request's events, read by one coroutine."""
 
     async def batch(self) -> tuple[Event, ...]:
-        """The next events, at least one; the last one ever is Finish or Failed."""
+        """The next events, at least one; the last one ever is Finish or Failed.
+
+        After `Backend.cancel` nothing more comes: the reader must not wait any longer.
+        """
 
 
 class Backend(Protocol):

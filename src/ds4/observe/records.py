@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from ds4.core.usage import CacheReport
 
@@ -66,10 +67,10 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A line about the server itself. `level` is info, warning or error."""
+    """A line about the server itself."""
 
     text: str
-    level: str = "info"
+    level: Literal["info", "warning", "error"] = "info"
 
 
 Record = PromptStarted | PrefillChunk | PromptDone | Decoding | Finished | Notice

@@ -28,9 +28,10 @@ def digest(session: Session, tokens: Iterable[Sampled], tokenizer: Tokenizer) ->
 
 
 def finish(session: Session, stop: Stop) -> tuple[Event, ...]:
-    """What the reader still held back, and the Finish."""
+    """What the reader still held back, and the Finish. What was held may complete a stop string."""
     held = session.job.reader.flush()
-    return (*held.events, Finish(stop.reason, session.usage, session.report, stop.sequence))
+    end = held.hint.stop or stop
+    return (*held.events, Finish(end.reason, session.usage, session.report, end.sequence))
 
 
 def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: list[Event]) -> Stop | None:

@@ -1,0 +1,1 @@
+"""Sampled pieces in, events out. Sans-IO: no engine, no clock, no wire format."""
