@@ -1,0 +1,1 @@
+"""What can run tokens step by step: llama.cpp, or a script."""
