@@ -1,0 +1,1 @@
+"""A conversation, or a raw prompt, becomes a PromptPlan. No engine, no wire format."""
