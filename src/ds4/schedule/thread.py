@@ -9,11 +9,14 @@ import asyncio
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from ds4.core.ports import Clock, Engine
 from ds4.observe.records import Observer
 from ds4.schedule.bridge import Cancel, Command, Drain, LocalBackend, Submit
 from ds4.schedule.scheduler import Limits, Scheduler
+
+T = TypeVar("T")
 
 IDLE_SECONDS = 1.0
 """How often an idle engine thread shows that it is alive."""
@@ -30,7 +33,7 @@ def apply(scheduler: Scheduler, command: Command) -> None:
 
 
 class EngineThread:
-    """`open`, then `serve`, then `close`; all awaited on one event loop."""
+    """`open`, then `serve`, then `close`; all called on one event loop."""
 
     def __init__(self, clock: Clock, observe: Observer) -> None:
         self._clock = clock
@@ -46,6 +49,10 @@ class EngineThread:
         self._engine = await loop.run_in_executor(self._executor, open_engine)
         return self._engine
 
+    async def call(self, work: Callable[[], T]) -> T:
+        """Runs `work` on the thread; only while it does not serve."""
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work)
+
     def serve(self, engine: Engine, limits: Limits, max_queue: int) -> LocalBackend:
         """Starts turning; the backend answers from now on."""
         loop = asyncio.get_running_loop()
@@ -56,11 +63,16 @@ class EngineThread:
         self._loop_done.add_done_callback(lambda done: _report_death(done, backend))
         return backend
 
-    async def close(self) -> None:
-        """Ends the thread after its current step and closes the engine."""
-        self._commands.put(None)
+    async def halt(self) -> None:
+        """Stops turning after the current step; the engine stays open."""
         if self._loop_done is not None:
+            self._commands.put(None)
             await asyncio.wait([self._loop_done])
+            self._loop_done = None
+
+    async def close(self) -> None:
+        """Halts, closes the engine and ends the thread."""
+        await self.halt()
         if self._engine is not None:
             await asyncio.get_running_loop().run_in_executor(self._executor, self._engine.close)
         self._executor.shutdown(wait=False)

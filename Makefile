@@ -1,0 +1,36 @@
+# The two commands are `make serve` and `make test`. BACKEND=cuda|rocm|vulkan|metal|cpu picks the build.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+export BACKEND
+
+.PHONY: serve test check fmt docs clean setup-serve setup-test
+
+serve: setup-serve
+	@exec $(BIN)/ds4-server $(ARGS)
+
+test: setup-test
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: setup-test
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest -m "not engine and not server"
+
+fmt: setup-test
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+docs: setup-test
+	@$(BIN)/python scripts/docs.py
+
+# Leaves the wheels in ~/.cache/ds4, so that the next set-up is quick.
+clean:
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup-serve setup-test: setup-%:
+	@command -v $(PYTHON) >/dev/null || { echo "setup: $(PYTHON) is not installed; Python 3.11 or newer is needed" >&2; exit 1; }
+	@$(PYTHON) scripts/setup.py $*

@@ -1,0 +1,1 @@
+"""Measurements. Figures are ratios taken in one run, never assertions."""

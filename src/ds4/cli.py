@@ -1,0 +1,109 @@
+"""The command `ds4-server`: start, serve, stop; exit codes and the words on stderr."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import uvloop
+
+from ds4 import wiring
+from ds4.api.app import build_app
+from ds4.api.gate import Gate
+from ds4.api.server import bind, serve
+from ds4.config import Config, HelpRequest, choose_model, parse
+from ds4.core.clock import SystemClock
+from ds4.core.errors import OptionError, StartError
+from ds4.observe.records import Notice
+from ds4.observe.sink import LogSink
+from ds4.observe.start import start_lines
+from ds4.schedule.bridge import LocalBackend
+from ds4.schedule.thread import EngineThread
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    try:
+        asked = parse(sys.argv[1:] if argv is None else argv)
+        if isinstance(asked, HelpRequest):
+            sys.stdout.write(asked.text)
+            return 0
+        return run(asked)
+    except StartError as error:
+        hint = "; see ds4-server --help" if isinstance(error, OptionError) else ""
+        sys.stderr.write(f"ds4-server: {error}{hint}\n")
+        return error.exit_code
+
+
+def run(config: Config) -> int:
+    """Serves until told to stop. Raises StartError."""
+    _change_directory(config)
+    choice = choose_model(config, Path.cwd())
+    plan = wiring.blueprint(config, choice)
+    sink = LogSink(sys.stderr, SystemClock())
+    try:
+        sink(Notice(choice.line if choice else f"no model: answers come from {config.script}"))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(Program(config, plan, sink).serve())
+    finally:
+        sink.close()
+
+
+def _change_directory(config: Config) -> None:
+    if config.chdir is None:
+        return
+    try:
+        os.chdir(config.chdir)
+    except OSError as error:
+        raise StartError(f"--chdir {config.chdir}: {error.strerror}") from None
+
+
+class Program:
+    """One run of the server. The port is taken before the model is loaded: a taken port is said at once."""
+
+    def __init__(self, config: Config, plan: wiring.Blueprint, sink: LogSink) -> None:
+        self._config = config
+        self._plan = plan
+        self._sink = sink
+        self._ids = wiring.new_ids()
+        self._gate = Gate(ids=self._ids, observe=sink, cors=config.cors)
+        self._thread = EngineThread(SystemClock(), sink)
+        self._backend: LocalBackend | None = None
+
+    async def serve(self) -> int:
+        sock = bind(self._config.host, self._config.port)
+        serving = asyncio.ensure_future(serve(sock, self._gate, self._drain))
+        loading = asyncio.ensure_future(self._load())
+        await asyncio.wait((serving, loading), return_when=asyncio.FIRST_COMPLETED)
+        if not loading.done():
+            self._leave_at_once(serving.result())
+        try:
+            loading.result()
+            return await serving
+        finally:
+            serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
+            await self._thread.close()
+
+    async def _load(self) -> None:
+        config, sink = self._config, self._sink
+        engine = await self._thread.open(self._plan.open_engine)
+        memory = await self._thread.call(engine.memory)
+        limits = wiring.limits(config, engine)
+        self._backend = self._thread.serve(engine, limits, config.max_queue)
+        parts = wiring.services(config, self._plan, engine, self._backend, self._ids, sink)
+        for text in start_lines(engine.info, engine.caps, memory, quantum=limits.quantum, chunk=limits.chunk):
+            sink(Notice(text))
+        self._gate.open(build_app(parts))
+        sink(Notice(f"listening on http://{config.host}:{config.port}"))
+
+    def _drain(self) -> None:
+        self._sink(Notice("shutdown requested, draining requests"))
+        if self._backend is not None:
+            self._backend.drain()
+
+    def _leave_at_once(self, code: int) -> None:
+        """Told to stop while the model loads: loading cannot be interrupted, and holds nothing to save."""
+        self._sink.close()
+        sys.stderr.flush()
+        os._exit(code)
