@@ -1,0 +1,168 @@
+"""A context: the KV memory of all slots, and running rows through the model.
+
+Rules: slots are sequence ids. Wrong slots, too many rows and unknown tokens would abort the process or
+corrupt memory, so they are checked here, whoever calls.
+"""
+
+import ctypes
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ds4.core.errors import EngineError, StartError
+from ds4.engine.llama.capi.batch import Batch
+from ds4.engine.llama.capi.log import captured_log
+from ds4.engine.llama.capi.model import Model
+from ds4.engine.llama.capi.native import llama
+from ds4.engine.llama.capi.vocab import Vocab
+
+_MIB = 1 << 20
+# Sums of a cache, not of its buffers: those read 0 when nothing was allocated.
+_CACHE = re.compile(r"(?<!buffer )\bsize = +([\d.]+) MiB")
+_WORKSPACE = re.compile(r"(?:compute|output) buffer size = +([\d.]+) MiB")
+_PARTIAL = 1
+_DECODE_ERRORS = {
+    1: "no free cells in the KV cache",
+    2: "aborted",
+    -1: "invalid batch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextParams:
+    """`n_ctx` rows per slot; `flash_attn` is -1 auto, 0 off, 1 on; `kv_type` a ggml type number."""
+
+    n_ctx: int
+    n_slots: int
+    n_batch: int
+    n_ubatch: int
+    threads: int
+    threads_batch: int
+    flash_attn: int
+    kv_type: int
+
+
+class Context:
+    def __init__(self, model: Model, params: ContextParams) -> None:
+        """Raises StartError with llama.cpp's reason."""
+        self._model = model
+        with captured_log() as log:
+            handle = llama.llama_init_from_model(model.handle, _c_params(params))
+        if not handle:
+            raise StartError(f"the context could not be created: {log.cause()}")
+        self._handle: int | None = handle
+        self._memory = llama.llama_get_memory(handle)
+        self.n_slots = params.n_slots
+        self.n_vocab = Vocab(model).n_tokens
+        self.n_ctx = int(llama.llama_n_ctx_seq(handle))
+        self.n_batch = int(llama.llama_n_batch(handle))
+        self.kv_bytes = _mib_sum(_CACHE, log.text)
+        self.workspace_bytes = _mib_sum(_WORKSPACE, log.text)
+        self._batch = Batch(self.n_batch)
+
+    @property
+    def batch(self) -> Batch:
+        return self._batch
+
+    def decode(self) -> None:
+        """Runs the batch. On an error the slots in it are in an unknown state."""
+        batch = self._batch
+        if batch.rows == 0 or batch.tokens.min() < 0 or batch.tokens.max() >= self.n_vocab:
+            raise EngineError(f"a batch of {batch.rows} rows is empty or names an unknown token")
+        if batch.outputs > self.n_slots:
+            raise EngineError(f"a batch asks for {batch.outputs} rows of logits, at most {self.n_slots} fit")
+        code = llama.llama_decode(self._live(), batch.c)
+        if code != 0:
+            why = _DECODE_ERRORS.get(code, "the backend failed")
+            raise EngineError(f"llama_decode of {batch.rows} rows failed with code {code}: {why}")
+
+    def logits(self, row: int) -> NDArray[np.float32]:
+        """A view of one row that asked for logits in the last decode; valid until the next one."""
+        pointer = llama.llama_get_logits_ith(self._live(), row)
+        if not pointer:
+            raise EngineError(f"row {row} of the last batch has no logits")
+        return np.ctypeslib.as_array(pointer, (self.n_vocab,))
+
+    def frontier(self, slot: int) -> tuple[int, int]:
+        """Smallest and largest position held; (-1, -1) when empty."""
+        slot = self._slot(slot)
+        low = int(llama.llama_memory_seq_pos_min(self._memory, slot))
+        return low, int(llama.llama_memory_seq_pos_max(self._memory, slot))
+
+    def remove_from(self, slot: int, pos: int) -> bool:
+        """Drops everything from `pos` on; False and unchanged where the memory cannot."""
+        return bool(llama.llama_memory_seq_rm(self._memory, self._slot(slot), pos, -1))
+
+    def clear(self, slot: int) -> None:
+        llama.llama_memory_seq_rm(self._memory, self._slot(slot), -1, -1)
+
+    def clear_all(self) -> None:
+        self._live()
+        llama.llama_memory_clear(self._memory, True)
+
+    def copy(self, source: int, target: int) -> None:
+        """The whole of `source`; `target` must be empty. A partial copy would abort the process."""
+        llama.llama_memory_seq_cp(self._memory, self._slot(source), self._slot(target), -1, -1)
+
+    def export(self, slot: int, *, partial: bool) -> bytes:
+        flags = _PARTIAL if partial else 0
+        size = llama.llama_state_seq_get_size_ext(self._live(), self._slot(slot), flags)
+        data = np.empty(size, dtype=np.uint8)
+        used = llama.llama_state_seq_get_data_ext(self._live(), _bytes_at(data), size, slot, flags)
+        if used != size or size == 0:
+            raise EngineError(f"the state of slot {slot} gave {used} of {size} bytes")
+        return data.tobytes()
+
+    def load(self, slot: int, data: bytes, *, partial: bool) -> bool:
+        """False when the data was refused or not used up; the slot is then in an unknown state."""
+        raw = np.frombuffer(data, dtype=np.uint8)
+        flags = _PARTIAL if partial else 0
+        used = llama.llama_state_seq_set_data_ext(
+            self._live(), _bytes_at(raw), len(data), self._slot(slot), flags
+        )
+        return int(used) == len(data) > 0
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._batch.close()
+            llama.llama_free(self._handle)
+            self._handle = None
+
+    def _live(self) -> int:
+        if self._handle is None:
+            raise EngineError("the engine is closed")
+        return self._handle
+
+    def _slot(self, slot: int) -> int:
+        self._live()
+        if not 0 <= slot < self.n_slots:
+            raise EngineError(f"slot {slot} does not exist, there are {self.n_slots}")
+        return slot
+
+
+def _c_params(params: ContextParams) -> Any:
+    c = llama.llama_context_default_params()
+    c.n_ctx = params.n_ctx * params.n_slots
+    c.n_seq_max = params.n_slots
+    c.n_batch = params.n_batch
+    c.n_ubatch = params.n_ubatch
+    # At most one sampled row per slot and step: keeps the logits buffer small on large vocabularies.
+    c.n_outputs_max = params.n_slots
+    c.n_threads = params.threads
+    c.n_threads_batch = params.threads_batch
+    c.flash_attn_type = params.flash_attn
+    c.type_k = c.type_v = params.kv_type
+    c.kv_unified = False
+    c.swa_full = False
+    return c
+
+
+def _bytes_at(data: NDArray[np.uint8]) -> Any:
+    return data.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
+
+
+def _mib_sum(pattern: re.Pattern[str], text: str) -> int:
+    return sum(round(float(size) * _MIB) for size in pattern.findall(text))

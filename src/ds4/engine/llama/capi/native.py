@@ -1,0 +1,35 @@
+"""The loaded library itself: what the binding does not expose, and facts about the build."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+# An aborting llama.cpp otherwise starts gdb on its own process, which takes about a minute.
+os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+
+import llama_cpp.llama_cpp as _binding
+
+llama: Any = _binding
+
+
+def native(name: str, restype: Any, argtypes: Sequence[Any]) -> Callable[..., Any]:
+    """A C function of llama.cpp or ggml that the binding does not declare.
+
+    A lookup in libllama also finds the symbols of the ggml libraries it links to. Indexing the library
+    gives a fresh function object each time, so that no declaration is shared.
+    """
+    function = llama._lib[name]  # noqa: SLF001
+    function.restype = restype
+    function.argtypes = list(argtypes)
+    found: Callable[..., Any] = function
+    return found
+
+
+def version() -> str:
+    text: bytes = llama.llama_version()
+    return text.decode()
+
+
+def system_info() -> str:
+    text: bytes = llama.llama_print_system_info()
+    return text.decode()
