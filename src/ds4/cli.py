@@ -92,7 +92,9 @@ class Program:
         limits = wiring.limits(config, engine)
         self._backend = self._thread.serve(engine, limits, config.max_queue)
         parts = wiring.services(config, self._plan, engine, self._backend, self._ids, sink)
-        for text in start_lines(engine.info, engine.caps, memory, quantum=limits.quantum, chunk=limits.chunk):
+        for text in start_lines(
+            engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk
+        ):
             sink(Notice(text))
         self._gate.open(build_app(parts))
         sink(Notice(f"listening on http://{config.host}:{config.port}"))

@@ -27,11 +27,16 @@ DEFAULT_CHUNK = 2048
 
 @dataclass(frozen=True, slots=True)
 class Blueprint:
-    """What to serve: how to open the engine, in which format, under which name."""
+    """What to serve: how to open the engine, in which format, under which name.
+
+    `bos` and `eos` are the spellings the template may print.
+    """
 
     open_engine: Callable[[], Engine]
     family: Family
     template: str
+    bos: str
+    eos: str
     model_id: str
 
 
@@ -39,7 +44,8 @@ def blueprint(config: Config, choice: ModelChoice | None) -> Blueprint:
     """Reads the model file's header, not the model. Raises StartError."""
     if choice is None:
         family = family_named(config.model_family or SCRIPTED_FAMILY)
-        return Blueprint(_scripted(config, family, None), family, family.template, "scripted")
+        opener = _scripted(config, family, None)
+        return Blueprint(opener, family, family.template, family.bos or "", family.eos or "", "scripted")
     header = read_model_header(choice.path)
     named = family_named(config.model_family) if config.model_family else None
     family = named or detect(header.arch, header.controls)
@@ -47,7 +53,7 @@ def blueprint(config: Config, choice: ModelChoice | None) -> Blueprint:
     template = family.template if named else header.chat_template or family.template
     scripted = config.engine is EngineName.SCRIPTED
     opener = _scripted(config, family, choice.path) if scripted else _llama(config, family, choice.path)
-    return Blueprint(opener, family, template, model_id(choice.path))
+    return Blueprint(opener, family, template, header.bos, header.eos, model_id(choice.path))
 
 
 def model_id(path: Path) -> str:
@@ -65,13 +71,7 @@ def services(
 ) -> Services:
     clock = SystemClock()
     info, tokenizer = engine.info, engine.tokenizer
-    renderer = PromptRenderer(
-        tokenizer,
-        plan.template,
-        clock,
-        bos_token=_spelling(engine, tokenizer.bos),
-        eos_token=_spelling(engine, tokenizer.eos),
-    )
+    renderer = PromptRenderer(tokenizer, plan.template, clock, bos_token=plan.bos, eos_token=plan.eos)
     card = ModelCard(
         id=plan.model_id,
         name=info.name,
@@ -106,10 +106,6 @@ def _alias_thinking(name: str) -> bool | None:
 def _reader(kind: JobKind, stops: tuple[str, ...]) -> Reader:
     # The text of a raw completion is the caller's whole affair, control tokens included.
     return text_reader(stops, show_control=kind is JobKind.COMPLETION)
-
-
-def _spelling(engine: Engine, token: int | None) -> str:
-    return "" if token is None else engine.tokenizer.piece(token).decode("utf-8", "replace")
 
 
 def _scripted(config: Config, family: Family, model: Path | None) -> Callable[[], Engine]:

@@ -11,7 +11,10 @@ CONTROL, USER_DEFINED = 3, 4
 
 @dataclass(frozen=True, slots=True)
 class ModelHeader:
-    """`tokens` are the vocabulary's spellings as stored, `token_types` the GGUF type of each."""
+    """`tokens` are the vocabulary's spellings as stored, `token_types` the GGUF type of each.
+
+    `bos` and `eos` are what templates print as `bos_token` and `eos_token`; empty without one.
+    """
 
     arch: str
     name: str
@@ -19,6 +22,8 @@ class ModelHeader:
     chat_template: str | None
     tokens: tuple[str, ...]
     token_types: tuple[int, ...]
+    bos: str = ""
+    eos: str = ""
 
     @property
     def controls(self) -> tuple[str, ...]:
@@ -36,11 +41,19 @@ def read_model_header(path: Path) -> ModelHeader:
 
 def _header(gguf: Gguf, path: Path) -> ModelHeader:
     arch = gguf.string("general.architecture") or ""
+    tokens = gguf.strings("tokenizer.ggml.tokens")
+
+    def spelling(key: str) -> str:
+        token = gguf.integer(f"tokenizer.ggml.{key}")
+        return tokens[token] if token is not None and 0 <= token < len(tokens) else ""
+
     return ModelHeader(
         arch=arch,
         name=gguf.string("general.name") or path.stem,
         n_ctx_train=gguf.integer(f"{arch}.context_length") or 0,
         chat_template=gguf.string("tokenizer.chat_template"),
-        tokens=gguf.strings("tokenizer.ggml.tokens"),
+        tokens=tokens,
         token_types=gguf.int32s("tokenizer.ggml.token_type"),
+        bos=spelling("bos_token_id"),
+        eos=spelling("eos_token_id"),
     )

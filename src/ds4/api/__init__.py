@@ -1,0 +1,1 @@
+"""HTTP to core and back. The only package that knows wire formats."""

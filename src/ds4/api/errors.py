@@ -1,0 +1,82 @@
+"""How errors look on the wire. An API's error shape is one `Dialect`; add one per API."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import orjson
+
+from ds4.core.errors import ContextOverflow, Ds4Error, MethodNotAllowed, RequestError, ServerError
+
+Header = tuple[bytes, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """`body` answers before the headers are out, `event` ends a stream after them."""
+
+    body: Callable[[Ds4Error], bytes]
+    event: Callable[[Ds4Error], bytes]
+
+
+class WrongMethod(MethodNotAllowed):
+    """Knows what would have been allowed."""
+
+    def __init__(self, method: str, path: str, allowed: tuple[str, ...]) -> None:
+        super().__init__(f"{method} is not allowed for {path}; allowed: {', '.join(allowed)}")
+        self.allowed = allowed
+
+
+class SlowBody(RequestError):
+    """The body stopped coming."""
+
+    status = 408
+
+
+def status_of(error: Ds4Error) -> int:
+    return error.status if isinstance(error, RequestError | ServerError) else 500
+
+
+def headers_of(error: Ds4Error) -> list[Header]:
+    """The headers an error brings along, whatever the API."""
+    headers: list[Header] = []
+    retry_after = getattr(error, "retry_after", None)
+    if retry_after is not None:
+        headers.append((b"retry-after", b"%d" % retry_after))
+    if isinstance(error, WrongMethod):
+        headers.append((b"allow", ", ".join(error.allowed).encode()))
+    # The rest of the body was not read: the connection cannot carry another request.
+    if status_of(error) in (408, 413):
+        headers.append((b"connection", b"close"))
+    return headers
+
+
+def openai(prompt_field: str = "messages") -> Dialect:
+    """`prompt_field` is what a prompt that does not fit is blamed on."""
+
+    def body(error: Ds4Error) -> bytes:
+        return orjson.dumps({"error": _openai_fields(error, prompt_field)})
+
+    def event(error: Ds4Error) -> bytes:
+        return b"event: error\ndata: " + body(error) + b"\n\n"
+
+    return Dialect(body, event)
+
+
+def _openai_fields(error: Ds4Error, prompt_field: str) -> dict[str, object]:
+    if isinstance(error, ContextOverflow):
+        return {
+            # Agents recognise this wording and compact their history.
+            "message": f"This model's maximum context length is {error.context} tokens. However, your request"
+            f" has {error.prompt_tokens} input tokens. Please reduce the length of the {prompt_field}.",
+            "type": error.type,
+            "param": prompt_field,
+            "code": error.code,
+            "n_prompt_tokens": error.prompt_tokens,
+            "n_ctx": error.context,
+        }
+    return {
+        "message": error.message,
+        "type": getattr(error, "type", ServerError.type),
+        "param": getattr(error, "param", None),
+        "code": getattr(error, "code", None),
+    }

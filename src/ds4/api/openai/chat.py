@@ -1,0 +1,61 @@
+"""POST /v1/chat/completions: the request."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from pydantic import Field
+
+from ds4.api.body import JsonObject
+from ds4.api.openai.generation import Generation, Wanted, wanted
+from ds4.api.openai.messages import MessageBody, message_of
+from ds4.api.openai.refused import CHAT, refuse
+from ds4.api.openai.thinking import alias_thinking, thinking_of
+from ds4.api.openai.tools import tools_of
+from ds4.api.services import ModelCard
+from ds4.api.validate import Body, validated
+from ds4.core.errors import BadRequest
+from ds4.core.messages import Conversation
+
+
+class ConversationBody(Body):
+    model: str = ""
+    messages: list[MessageBody]
+    tools: Any = None
+    tool_choice: Any = None
+    thinking: Any = None
+    think: Any = None
+    reasoning_effort: str | None = None
+    chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    conversation: Conversation
+    wanted: Wanted
+
+
+def chat_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> ChatRequest:
+    """Raises BadRequest."""
+    refuse(raw, CHAT)
+    return ChatRequest(conversation_of(raw, card), wanted(validated(Generation, raw), card, n_vocab))
+
+
+def conversation_of(raw: JsonObject, card: ModelCard) -> Conversation:
+    """Raises BadRequest."""
+    body = validated(ConversationBody, raw)
+    if not body.messages:
+        raise BadRequest("messages must not be empty", param="messages")
+    return Conversation(
+        messages=tuple(message_of(item, f"messages.{number}") for number, item in enumerate(body.messages)),
+        tools=tools_of(body.tools, body.tool_choice),
+        thinking=thinking_of(
+            thinking=body.thinking,
+            think=body.think,
+            effort=body.reasoning_effort,
+            alias=alias_thinking(card, body.model),
+        ),
+        template_args=tuple(
+            (name, orjson.dumps(value).decode()) for name, value in body.chat_template_kwargs.items()
+        ),
+    )

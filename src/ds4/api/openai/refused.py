@@ -1,0 +1,74 @@
+"""Fields that change the answer and are not implemented: refused by name, never skipped.
+
+Every other unknown field is skipped, because agents do not survive a 400 on those.
+"""
+
+from collections.abc import Callable, Mapping
+
+from ds4.core.errors import Unsupported
+
+Test = Callable[[object], bool]
+
+
+def _asked(value: object) -> bool:
+    return bool(value)
+
+
+def _not_one(value: object) -> bool:
+    return value != 1
+
+
+def _counted(value: object) -> bool:
+    """0 asks for the sampled token's own logprob."""
+    return value is not False
+
+
+def _not_text(value: object) -> bool:
+    return not (isinstance(value, dict) and value.get("type", "text") == "text")
+
+
+def _beyond_text(value: object) -> bool:
+    return value != ["text"]
+
+
+def _forced(value: object) -> bool:
+    kind = value.get("type") if isinstance(value, dict) else value
+    return kind not in ("auto", "none")
+
+
+_GUARANTEES: Mapping[str, Test] = {
+    "response_format": _not_text,
+    "grammar": _asked,
+    "json_schema": _asked,
+    "guided_choice": _asked,
+    "guided_grammar": _asked,
+    "guided_json": _asked,
+    "guided_regex": _asked,
+    "structured_outputs": _asked,
+}
+CHAT: Mapping[str, Test] = {
+    "n": _not_one,
+    "logprobs": _asked,
+    "top_logprobs": _asked,
+    "tool_choice": _forced,
+    "functions": _asked,
+    "modalities": _beyond_text,
+    "audio": _asked,
+    **_GUARANTEES,
+}
+COMPLETIONS: Mapping[str, Test] = {
+    "n": _not_one,
+    "best_of": _not_one,
+    "logprobs": _counted,
+    "echo": _asked,
+    "suffix": _asked,
+    **_GUARANTEES,
+}
+
+
+def refuse(body: Mapping[str, object], table: Mapping[str, Test]) -> None:
+    """Raises Unsupported for the first field of `table` that `body` really uses."""
+    for name, matters in table.items():
+        value = body.get(name)
+        if value is not None and matters(value):
+            raise Unsupported(name)

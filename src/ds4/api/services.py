@@ -1,0 +1,99 @@
+"""What the endpoints need from the rest of the program, handed in once at start."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from ds4.core.job import JobKind
+from ds4.core.messages import Conversation
+from ds4.core.plan import PromptPlan
+from ds4.core.ports import Backend, Clock, Ids, Reader, Tokenizer
+from ds4.observe.records import Observer
+
+T = TypeVar("T")
+
+
+class Renderer(Protocol):
+    """Thread safe. Both methods raise BadRequest or TemplateError."""
+
+    def render(self, conversation: Conversation) -> PromptPlan: ...
+
+    def raw(self, prompt: str | tuple[int, ...], *, namespace: str = "") -> PromptPlan:
+        """No template; control spellings are the caller's. Never an empty plan."""
+
+
+class Runner(Protocol):
+    """Does slow work away from the event loop."""
+
+    async def __call__(self, work: Callable[[], T], /) -> T: ...
+
+
+ReaderFactory = Callable[[JobKind, tuple[str, ...]], Reader]
+"""A fresh reader for one answer with these stop strings."""
+
+
+async def in_worker(work: Callable[[], T], /) -> T:
+    """The real Runner: a thread of the loop's own pool."""
+    return await asyncio.get_running_loop().run_in_executor(None, work)
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Another name of the model. `thinking` is its default when the request says nothing."""
+
+    id: str
+    thinking: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """`max_tokens` is the output limit of a request that names none."""
+
+    id: str
+    name: str
+    n_ctx: int
+    max_tokens: int
+    aliases: tuple[Alias, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.id, *(alias.id for alias in self.aliases if alias.id != self.id))
+
+    def alias(self, name: str) -> Alias:
+        return next((alias for alias in self.aliases if alias.id == name), Alias(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`inline_bytes`: larger bodies are parsed in a worker. Times in seconds.
+
+    `body_patience` is the longest silence while a body is read; `heartbeat` the longest
+    silence while an answer is streamed.
+    """
+
+    body_bytes: int = 64 * 1024 * 1024
+    json_depth: int = 256
+    inline_bytes: int = 256 * 1024
+    body_patience: float = 30.0
+    heartbeat: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """`started` is `clock.now()` of the start. `run` and `sleep` are replaced in tests."""
+
+    backend: Backend
+    renderer: Renderer
+    reader: ReaderFactory
+    tokenizer: Tokenizer
+    card: ModelCard
+    clock: Clock
+    ids: Ids
+    observe: Observer
+    version: str
+    started: float
+    cors: bool = False
+    limits: Limits = Limits()
+    run: Runner = in_worker
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
