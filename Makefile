@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export BACKEND
 
-.PHONY: serve test check fmt docs clean setup-serve setup-test
+.PHONY: serve test check soak bench fmt docs clean setup-serve setup-test
 
 serve: setup-serve
 	@exec $(BIN)/ds4-server $(ARGS)
@@ -18,6 +18,16 @@ check: setup-test
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest -m "not engine and not server"
+
+soak: setup-test
+	@SOAK_REQUESTS=$${SOAK_REQUESTS:-10000} $(BIN)/python -m pytest tests/soak
+
+# Wants a quiet machine; see bench/RESULTS.md. llama-server is built first, once.
+bench: setup-test
+	@test -x .cache/bench/llama-server || test -n "$$LLAMA_SERVER" || $(BIN)/python -m bench.build_peer
+	@$(BIN)/python -m bench.overhead
+	@$(BIN)/python -m bench.versus
+	@$(BIN)/python -m bench.stall
 
 fmt: setup-test
 	@$(BIN)/ruff check --fix .

@@ -7,9 +7,21 @@ from ds4.schedule.place import HALF_LIFE, Candidate, place
 
 
 def candidate(
-    slot: int, rows: int = 0, common: int = 0, *, reuse: int | None = None, idle: float = 1.0
+    slot: int,
+    rows: int = 0,
+    common: int = 0,
+    *,
+    reuse: int | None = None,
+    idle: float = 1.0,
+    prompt: int | None = None,
 ) -> Candidate:
-    return Candidate(slot, rows, idle, Reuse(common, common if reuse is None else reuse))
+    return Candidate(
+        slot,
+        rows,
+        rows if prompt is None else prompt,
+        idle,
+        Reuse(common, common if reuse is None else reuse),
+    )
 
 
 def chosen(*candidates: Candidate, prompt: int) -> int:
@@ -41,6 +53,15 @@ def test_a_conversation_left_long_ago_gives_way() -> None:
 
 def test_a_small_edit_stays_in_its_slot() -> None:
     assert chosen(candidate(0, rows=10_000, common=9_900), candidate(1), prompt=10_500) == 0
+
+
+def test_a_conversation_whose_answer_comes_back_changed_keeps_its_slot() -> None:
+    """Reasoning dropped or an answer told otherwise: the rows after the old prompt are worth nothing."""
+    assert chosen(candidate(0, rows=14_000, prompt=10_000, common=10_100), candidate(1), prompt=10_500) == 0
+
+
+def test_a_branch_deep_in_the_history_goes_beside_the_old_one() -> None:
+    assert chosen(candidate(0, rows=20_000, common=12_000), candidate(1), prompt=13_000) == 1
 
 
 def test_equal_slots_take_turns_by_age() -> None:

@@ -1,8 +1,10 @@
 """Which slot a request runs in. Pure.
 
-A slot costs what must be computed there, plus what its conversation loses, weighed by how likely
-that conversation is to come back: a slot untouched for HALF_LIFE seconds is worth half. So a shared
-system prompt alone never takes a long conversation's slot while a cheaper one is free.
+A slot costs what must be computed there, plus what its conversation loses: the part of its last prompt
+that the new one does not share. (What follows that prompt is an answer; when its own next turn comes
+back with the answer told otherwise, nothing is lost.) The loss counts RETURNS times over, since two
+agents that take each other's slot pay at every turn; a slot untouched for HALF_LIFE seconds is worth
+half. So a shared system prompt alone does not take a conversation's slot while another is free.
 """
 
 import math
@@ -13,14 +15,16 @@ from ds4.core.usage import CacheReport, CacheSource, MissReason
 from ds4.kv.prefix import Reuse
 
 HALF_LIFE = 600.0
+RETURNS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A free slot. `rows` it holds, idle for `idle` seconds."""
+    """A free slot, idle for `idle` seconds. Of the `rows` it holds, the first `prompt` were a prompt."""
 
     slot: int
     rows: int
+    prompt: int
     idle: float
     reuse: Reuse
 
@@ -60,5 +64,5 @@ def _reason(chosen: Candidate, prompt_rows: int) -> MissReason:
 
 
 def _cost(candidate: Candidate, prompt_rows: int) -> float:
-    lost = candidate.rows - candidate.reuse.rows
-    return (prompt_rows - candidate.reuse.rows) + lost * math.exp2(-candidate.idle / HALF_LIFE)
+    lost = max(0, candidate.prompt - candidate.reuse.common)
+    return (prompt_rows - candidate.reuse.rows) + RETURNS * lost * math.exp2(-candidate.idle / HALF_LIFE)

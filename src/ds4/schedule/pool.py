@@ -24,7 +24,7 @@ class SlotPool:
         """The best free slot for `job`, None when all are busy. Changes nothing."""
         now = self._clock.now()
         candidates = [
-            Candidate(slot.index, len(slot.rows), now - slot.used, self._reuse(slot, job))
+            Candidate(slot.index, len(slot.rows), slot.prompt_held, now - slot.used, self._reuse(slot, job))
             for slot in self._slots
             if slot.free
         ]

@@ -39,6 +39,7 @@ class Slot:
         self.index = index
         self.residency = Residency.EMPTY
         self.rows = RowLog()
+        self.prompt = 0
         self.namespace = ""
         self.session: Session | None = None
         self.used = 0.0
@@ -54,6 +55,7 @@ class Slot:
         self._change(Change.LEASE)
         self.rows.truncate(keep)
         self.session = session
+        self.prompt = session.job.plan.rows
         self.namespace = session.job.plan.namespace
 
     def release(self, now: float) -> None:
@@ -65,6 +67,11 @@ class Slot:
         self._change(Change.WIPE)
         self.session = None
         self.rows.truncate(0)
+
+    @property
+    def prompt_held(self) -> int:
+        """How many of the rows are the last request's prompt; fewer than all when it was cut short."""
+        return min(self.prompt, len(self.rows))
 
     @property
     def free(self) -> bool:

@@ -17,7 +17,7 @@ class SilentReader:
     def feed(self, piece: Piece) -> Fed:  # noqa: ARG002  (the protocol's signature)
         return Fed(())
 
-    def flush(self) -> Fed:
+    def flush(self, *, cut: bool = False) -> Fed:  # noqa: ARG002
         return Fed(())
 
 

@@ -50,6 +50,6 @@ def choose_backend(
 def _missing(wanted: BackendChoice) -> str:
     rebuild = "pip install --force-reinstall --no-cache-dir llama-cpp-python==0.3.36"
     return (
-        f"--backend {wanted}: this build of llama.cpp lacks it; build it with "
-        f'CMAKE_ARGS="{_BUILD_FLAGS[wanted]}" {rebuild}'
+        f"--backend {wanted}: this build of llama.cpp lacks it; build it with `BACKEND={wanted} make serve` "
+        f'in a checkout, or with CMAKE_ARGS="{_BUILD_FLAGS[wanted]}" {rebuild}'
     )

@@ -1,0 +1,132 @@
+"""The whole server in one process and on one event loop: API, scheduler and scripted engine, no socket."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from starlette.types import ASGIApp
+
+from ds4.api.app import build_app
+from ds4.api.services import ModelCard, Services
+from ds4.core.job import JobKind
+from ds4.core.ports import Reader
+from ds4.core.step import Trim
+from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
+from ds4.formats.registry import family_named
+from ds4.observe.records import PrefillChunk, PromptStarted, Record
+from ds4.parsing.reader import text_reader
+from ds4.prompt.renderer import PromptRenderer
+from ds4.schedule.scheduler import Limits
+from ds4.testing.asgi import Client
+from ds4.testing.backend import Pump
+from ds4.testing.clock import FakeClock
+from ds4.testing.ids import SequentialIds
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    family: str = "chatml"
+    n_ctx: int = 4096
+    n_slots: int = 2
+    max_queue: int = 64
+    max_tokens: int = 4096
+    trim: Trim = Trim.ANY
+    limits: Limits = Limits(quantum=128, chunk=512)  # noqa: RUF009  (frozen)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one request took: rows computed by prefill, and rows reused."""
+
+    computed: int
+    reused: int
+
+
+@dataclass(slots=True)
+class Inside:
+    """`records` is everything that was reported."""
+
+    app: ASGIApp
+    client: Client
+    pump: Pump
+    engine: ScriptedEngine
+    clock: FakeClock
+    records: list[Record] = field(default_factory=list)
+
+    async def chat(self, *messages: tuple[str, str], **fields: object) -> Any:
+        """The JSON of a whole greedy answer to (role, content) pairs. Raises on an error status."""
+        reply = await self.client.post("/v1/chat/completions", chat_body(*messages, **fields))
+        if reply.status != 200:
+            raise AssertionError(f"{reply.status}: {reply.body.decode()}")
+        return reply.json()
+
+    def last_cost(self) -> Cost:
+        """Of the request that was started last."""
+        last = [record.subject for record in self.records if isinstance(record, PromptStarted)][-1]
+        chunks = [r for r in self.records if isinstance(r, PrefillChunk) and r.subject.job == last.job]
+        return Cost(sum(chunk.rows for chunk in chunks), last.reused)
+
+
+def chat_body(*messages: tuple[str, str], **fields: object) -> dict[str, object]:
+    turns = [{"role": role, "content": content} for role, content in messages]
+    return {"messages": turns, "temperature": 0, **fields}
+
+
+def text_of(answer: Any) -> str:
+    """The visible text of a whole chat answer."""
+    return str(answer["choices"][0]["message"]["content"])
+
+
+def streamed_text(body: bytes) -> tuple[str, str | None]:
+    """The visible text and the finish reason of a streamed chat answer."""
+    text, reason = "", None
+    for line in body.decode().splitlines():
+        if line.startswith("data: {"):
+            for choice in json.loads(line[6:])["choices"]:
+                text += choice["delta"].get("content") or ""
+                reason = choice["finish_reason"] or reason
+    return text, reason
+
+
+def inside(reply: Callable[[str], str], setting: Setting = Setting()) -> Inside:
+    """Needs a running event loop. The engine's virtual cost moves the clock."""
+    clock, family = FakeClock(), family_named(setting.family)
+    records: list[Record] = []
+    engine = ScriptedEngine.open(
+        ScriptedOptions(
+            reply,
+            family,
+            n_ctx=setting.n_ctx,
+            n_slots=setting.n_slots,
+            n_batch=setting.limits.chunk,
+            trim=setting.trim,
+            pace=clock.advance,
+        )
+    )
+    pump = Pump(engine, clock, limits=setting.limits, observe=records.append, max_queue=setting.max_queue)
+    services = Services(
+        backend=pump.backend,
+        renderer=PromptRenderer(engine.tokenizer, family.template, clock),
+        reader=_reader,
+        tokenizer=engine.tokenizer,
+        card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),
+        clock=clock,
+        ids=SequentialIds(),
+        observe=records.append,
+        version="0",
+        started=clock.now(),
+        run=_at_once,
+    )
+    app = build_app(services)
+    return Inside(app, Client(app), pump, engine, clock, records)
+
+
+async def _at_once(work: Callable[[], T], /) -> T:
+    return work()
+
+
+def _reader(kind: JobKind, stops: tuple[str, ...], want_tokens: bool) -> Reader:
+    return text_reader(stops, want_tokens=want_tokens, show_control=kind is JobKind.COMPLETION)

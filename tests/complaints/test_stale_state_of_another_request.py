@@ -1,0 +1,46 @@
+"""Users report: a request lands on a slot that still holds another request's state, and the answer is
+wrong. Greedy answers must equal a fresh server's for every interleaving."""
+
+import asyncio
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ds4.core.step import Trim
+from ds4.testing.inside import Setting, inside, text_of
+
+STEMS = ("the oak", "the oak stands", "the oak stands by the river", "an elm")
+
+
+def reply(prompt: str) -> str:
+    return f"[{hash_of(prompt)}]"
+
+
+def hash_of(text: str) -> int:
+    return sum((place + 1) * ord(letter) for place, letter in enumerate(text)) % 1_000_003
+
+
+async def answers(questions: list[tuple[str, int]], trim: Trim, *, at_once: bool) -> list[str]:
+    desk = inside(reply, Setting(n_slots=2, trim=trim))
+    calls = [desk.chat(("user", text), max_tokens=limit) for text, limit in questions]
+    got = await asyncio.gather(*calls) if at_once else [await call for call in calls]
+    return [text_of(answer) for answer in got]
+
+
+async def fresh(question: tuple[str, int], trim: Trim) -> str:
+    (answer,) = await answers([question], trim, at_once=False)
+    return answer
+
+
+@pytest.mark.parametrize("trim", list(Trim))
+@settings(max_examples=15)
+@given(st.lists(st.tuples(st.sampled_from(STEMS), st.integers(1, 30)), min_size=2, max_size=8), st.booleans())
+def test_answers_do_not_depend_on_what_ran_before(
+    trim: Trim, questions: list[tuple[str, int]], at_once: bool
+) -> None:
+    async def body() -> None:
+        expected = [await fresh(question, trim) for question in questions]
+        assert await answers(questions, trim, at_once=at_once) == expected
+
+    asyncio.run(body())
