@@ -21,6 +21,7 @@ from bench import bare, inside
 from bench.load import Load, Stream, decode_rate, first_token, prompt
 from bench.machine import busy, describe
 from ds4 import wiring
+from ds4.api.access import Access
 from ds4.api.app import build_app
 from ds4.api.server import bind, serve
 from ds4.config import Config, choose_model, parse
@@ -61,7 +62,9 @@ class Bench:
         assert isinstance(engine, LlamaEngine)
         floor = await self._thread.call(lambda: bare.run(engine, self._load(streams, tokens)))
         backend = self._thread.serve(engine, wiring.limits(self._config, engine), 64)
-        app = build_app(wiring.services(self._config, self._plan, engine, backend, wiring.new_ids(), ignore))
+        app = build_app(
+            wiring.services(self._config, self._plan, engine, backend, wiring.new_ids(), ignore, Access())
+        )
         within = await inside.run(app, self._load(streams, tokens))
         sock = bind("127.0.0.1", 0)
         serving = asyncio.ensure_future(serve(sock, app, lambda: None))

@@ -59,10 +59,10 @@ def measure(model: Path, threads: int, streams: Sequence[int], repeats: int, fla
         for count in streams:
             rounds = duel.rounds(count, DECODE_ROWS, 64, repeats)
             rate = statistics.median(decode_rate(side) for side, _ in rounds)
-            quick = 1 / ratio(rounds, first_token)
+            quick, faster = 1 / ratio(rounds, first_token), ratio(rounds, decode_rate)
+            what = f"decode, {count} streams"
             print(
-                f"| {threads} | decode, {count} streams | {rate:.1f} tok/s | {ratio(rounds, decode_rate):.3f} "
-                f"| first token {quick:.3f} |",
+                f"| {threads} | {what} | {rate:.1f} tok/s | {faster:.3f} | first token {quick:.3f} |",
                 flush=True,
             )
         rounds = duel.rounds(1, PREFILL_ROWS, 1, repeats)

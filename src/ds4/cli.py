@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import ssl
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import uvloop
 
 from ds4 import wiring
+from ds4.api.access import Access
 from ds4.api.app import build_app
 from ds4.api.gate import Gate
 from ds4.api.server import bind, serve
@@ -20,6 +22,9 @@ from ds4.observe.sink import LogSink
 from ds4.observe.start import start_lines
 from ds4.schedule.bridge import LocalBackend
 from ds4.schedule.thread import EngineThread
+
+INTERRUPTED = 130
+BROKEN = 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,6 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         hint = "; see ds4-server --help" if isinstance(error, OptionError) else ""
         sys.stderr.write(f"ds4-server: {error}{hint}\n")
         return error.exit_code
+    except KeyboardInterrupt:
+        # Before the server has its own handlers: while a model is downloaded. What has come is kept.
+        return INTERRUPTED
 
 
 def run(config: Config) -> int:
@@ -43,8 +51,9 @@ def run(config: Config) -> int:
     sink = LogSink(sys.stderr, SystemClock())
     try:
         sink(Notice(choice.line if choice else f"no model: answers come from {config.script}"))
+        access, tls = wiring.access(config, sink), wiring.tls(config)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(Program(config, plan, sink).serve())
+            return runner.run(Program(config, plan, sink, access, tls).serve())
     finally:
         sink.close()
 
@@ -61,29 +70,50 @@ def _change_directory(config: Config) -> None:
 class Program:
     """One run of the server. The port is taken before the model is loaded: a taken port is said at once."""
 
-    def __init__(self, config: Config, plan: wiring.Blueprint, sink: LogSink) -> None:
+    def __init__(
+        self,
+        config: Config,
+        plan: wiring.Blueprint,
+        sink: LogSink,
+        access: Access,
+        tls: ssl.SSLContext | None,
+    ) -> None:
         self._config = config
         self._plan = plan
         self._sink = sink
         self._ids = wiring.new_ids()
-        self._gate = Gate(ids=self._ids, observe=sink, cors=config.cors)
+        self._access = access
+        self._tls = tls
+        self._gate = Gate(ids=self._ids, observe=sink, access=access)
         self._thread = EngineThread(SystemClock(), sink)
+        self._stop = asyncio.Event()
         self._backend: LocalBackend | None = None
 
     async def serve(self) -> int:
         sock = bind(self._config.host, self._config.port)
-        serving = asyncio.ensure_future(serve(sock, self._gate, self._drain))
+        serving = asyncio.ensure_future(serve(sock, self._gate, self._drain, tls=self._tls, stop=self._stop))
         loading = asyncio.ensure_future(self._load())
         await asyncio.wait((serving, loading), return_when=asyncio.FIRST_COMPLETED)
         if not loading.done():
             self._leave_at_once(serving.result())
         try:
             loading.result()
-            return await serving
+            return await self._until_stopped(serving)
         finally:
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
             await self._thread.close()
+
+    async def _until_stopped(self, serving: "asyncio.Future[int]") -> int:
+        broken = asyncio.ensure_future(self._thread.broken())
+        await asyncio.wait((serving, broken), return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            broken.cancel()
+            return serving.result()
+        self._sink(Notice(f"{broken.result()}; the server stops", "error"))
+        self._stop.set()
+        await serving
+        return BROKEN
 
     async def _load(self) -> None:
         config, sink = self._config, self._sink
@@ -91,13 +121,14 @@ class Program:
         memory = await self._thread.call(engine.memory)
         limits = wiring.limits(config, engine)
         self._backend = self._thread.serve(engine, limits, config.max_queue)
-        parts = wiring.services(config, self._plan, engine, self._backend, self._ids, sink)
+        parts = wiring.services(config, self._plan, engine, self._backend, self._ids, sink, self._access)
         for text in start_lines(
             engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk
         ):
             sink(Notice(text))
         self._gate.open(build_app(parts))
-        sink(Notice(f"listening on http://{config.host}:{config.port}"))
+        scheme = "http" if self._tls is None else "https"
+        sink(Notice(f"listening on {scheme}://{config.host}:{config.port}"))
 
     def _drain(self) -> None:
         self._sink(Notice("shutdown requested, draining requests"))

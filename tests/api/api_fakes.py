@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from starlette.types import ASGIApp
 
+from ds4.api.access import Access
 from ds4.api.app import build_app
-from ds4.api.services import Limits, ModelCard, Services
+from ds4.api.services import Limits, ModelCard, Services, Wished
 from ds4.core.errors import Ds4Error
 from ds4.core.events import Event, Fed, Finish, FinishReason
 from ds4.core.job import Job, JobKind
@@ -124,15 +125,16 @@ class FakeRenderer:
         if self.error is not None:
             raise self.error
         self.conversations.append(conversation)
-        return _plan("".join(f"[{message.role}]{message.text}" for message in conversation.messages))
+        text = "".join(f"[{message.role}]{message.text}" for message in conversation.messages)
+        return _plan(text, conversation.namespace)
 
-    def raw(self, prompt: str | tuple[int, ...], *, namespace: str = "") -> PromptPlan:  # noqa: ARG002
+    def raw(self, prompt: str | tuple[int, ...], *, namespace: str = "") -> PromptPlan:
         self.prompts.append(prompt)
-        return _plan(prompt if isinstance(prompt, str) else "".join(map(chr, prompt)))
+        return _plan(prompt if isinstance(prompt, str) else "".join(map(chr, prompt)), namespace)
 
 
-def _plan(text: str) -> PromptPlan:
-    return PromptPlan.of([Tokens(tuple(map(ord, text)), Origin.PLAIN)], text=text)
+def _plan(text: str, namespace: str) -> PromptPlan:
+    return PromptPlan.of([Tokens(tuple(map(ord, text)), Origin.PLAIN)], text=text, namespace=namespace)
 
 
 class ByteTokenizer:
@@ -169,16 +171,17 @@ class DeafReader:
 
     kind: JobKind
     stops: tuple[str, ...]
+    want_tokens: bool = False
 
     def feed(self, piece: Piece) -> Fed:  # noqa: ARG002
         return Fed()
 
-    def flush(self) -> Fed:
+    def flush(self, *, cut: bool = False) -> Fed:  # noqa: ARG002
         return Fed()
 
 
-def deaf_reader(kind: JobKind, stops: tuple[str, ...]) -> Reader:
-    return DeafReader(kind, stops)
+def deaf_reader(wished: Wished) -> Reader:
+    return DeafReader(wished.kind, wished.stops, wished.tokens)
 
 
 async def inline(work: Callable[[], T], /) -> T:
@@ -194,6 +197,7 @@ class World:
     time: Time = field(default_factory=Time)
     records: list[Record] = field(default_factory=list)
     cors: bool = False
+    access: Access | None = None
     limits: Limits = field(default_factory=Limits)
     card: ModelCard = CARD
 
@@ -209,7 +213,7 @@ class World:
             observe=self.records.append,
             version="1.2.3",
             started=self.time.now(),
-            cors=self.cors,
+            access=self.access or Access(cors=self.cors),
             limits=self.limits,
             run=inline,
             sleep=self.time.sleep,

@@ -70,7 +70,7 @@ def test_every_answer_of_a_job_carries_its_id_and_a_whole_one_what_the_cache_did
     reply = post(World(FakeBackend([(finish(),)])), path)
     assert reply.headers["x-ds4-request"] == reply.json()["id"]
     assert reply.headers["x-ds4-cache"] == "live reused=3 computed=4 reason=none"
-    for refused in (post(World(FakeBackend(refusal=Unavailable("no"))), path), post(World(), path, n=2)):
+    for refused in (post(World(FakeBackend(refusal=Unavailable("no"))), path), post(World(), path, n=0)):
         assert refused.headers["x-ds4-request"] == reply.headers["x-ds4-request"]
 
 

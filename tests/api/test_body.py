@@ -78,7 +78,14 @@ def test_a_body_that_stops_coming_is_408() -> None:
             statuses.append(message["status"])
 
     async def scenario() -> None:
-        scope: Scope = {"type": "http", "method": "POST", "path": PATH, "headers": []}
+        scope: Scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "scheme": "http",
+            "method": "POST",
+            "path": PATH,
+            "headers": [(b"host", b"localhost")],
+        }
         await small().app()(scope, receive, send)
 
     run(scenario())

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -40,8 +41,8 @@ FIELDS = (
     *("model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p"),
     *("min_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "repeat_penalty"),
     *("repetition_penalty", "ignore_eos", "logit_bias", "stop", "tools", "tool_choice", "thinking", "think"),
-    *("reasoning_effort", "chat_template_kwargs", "n", "logprobs", "response_format", "modalities", "audio"),
-    "functions",
+    *("reasoning_effort", "chat_template_kwargs", "n", "logprobs", "top_logprobs", "response_format"),
+    *("modalities", "audio", "functions", "web_search_options", "prompt_logprobs"),
 )
 
 
@@ -193,10 +194,6 @@ def test_broken_tools_are_named(tools: object, param: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("n", 2),
-        ("n", 0),
-        ("logprobs", True),
-        ("top_logprobs", 3),
         ("response_format", {"type": "json_object"}),
         ("response_format", "json"),
         ("tool_choice", "required"),
@@ -204,6 +201,8 @@ def test_broken_tools_are_named(tools: object, param: str) -> None:
         ("modalities", ["text", "audio"]),
         ("audio", {"voice": "x"}),
         ("functions", [{"name": "f"}]),
+        ("web_search_options", {}),
+        ("prompt_logprobs", 0),
         ("guided_json", {"type": "object"}),
         ("grammar", 'root ::= "a"'),
     ],
@@ -269,14 +268,26 @@ def test_max_tokens(fields: dict[str, Any], tokens: int) -> None:
             {"presence_penalty": 0.5, "frequency_penalty": -1},
             Sampling(presence_penalty=0.5, frequency_penalty=-1),
         ),
+        (
+            {"presence_penalty": -2, "frequency_penalty": 2.0},
+            Sampling(presence_penalty=-2, frequency_penalty=2),
+        ),
         ({"repeat_penalty": 1.1}, Sampling(repeat_penalty=1.1)),
         ({"repetition_penalty": 1.2}, Sampling(repeat_penalty=1.2)),
         ({"logit_bias": {"5": -100, "256": 1.5}}, Sampling(logit_bias=((5, -100.0), (256, 1.5)))),
         ({"ignore_eos": True, "temperature": 0}, Sampling(temperature=0, ignore_eos=True)),
+        ({"logprobs": True}, Sampling(logprobs=0)),
+        ({"logprobs": True, "top_logprobs": 20.0}, Sampling(logprobs=20)),
+        ({"logprobs": False, "top_logprobs": 0}, Sampling(logprobs=None)),
     ],
 )
 def test_sampling(fields: dict[str, Any], expected: Sampling) -> None:
     assert ask(**fields).wanted.sampling == expected
+
+
+def test_several_choices() -> None:
+    assert ask(n=3).wanted == replace(ask().wanted, n=3)
+    assert ask().wanted.n == 1
 
 
 @pytest.mark.parametrize(
@@ -298,6 +309,7 @@ def test_stop_strings(stop: object, stops: tuple[str, ...]) -> None:
         ({"think": False}, Thinking(enabled=False)),
         ({"think": True, "thinking": False}, Thinking(enabled=False)),
         ({"reasoning_effort": "high"}, Thinking(effort="high")),
+        ({"reasoning_effort": 30}, Thinking(effort="30")),
         ({"reasoning_effort": "none", "think": True}, Thinking(enabled=False, effort="none")),
     ],
 )
@@ -352,7 +364,17 @@ def test_template_arguments_are_passed_on_as_json() -> None:
         ({"stop": ["a", 3]}, "stop.1", "stop.1 must be a string"),
         ({"stop": ["a"] * 129}, "stop", None),
         ({"stop": "a" * 20_000}, "stop", None),
-        ({"repeat_penalty": 0}, "repeat_penalty", None),
+        ({"repeat_penalty": 0}, "repeat_penalty", "repeat_penalty must be at least 0.01"),
+        ({"repetition_penalty": 1e300}, "repetition_penalty", "repetition_penalty must be at most 100"),
+        ({"presence_penalty": 2.1}, "presence_penalty", "presence_penalty must be at most 2"),
+        ({"frequency_penalty": -3}, "frequency_penalty", "frequency_penalty must be at least -2"),
+        ({"n": 0}, "n", "n must be at least 1"),
+        ({"n": 33}, "n", "n must be at most 32"),
+        ({"n": 1.5}, "n", "n must be an integer"),
+        ({"logprobs": 5}, "logprobs", "logprobs must be true or false"),
+        ({"logprobs": True, "top_logprobs": 21}, "top_logprobs", "top_logprobs must be at most 20"),
+        ({"logprobs": True, "top_logprobs": -1}, "top_logprobs", None),
+        ({"top_logprobs": 3}, "top_logprobs", "top_logprobs needs logprobs: true"),
         ({"logit_bias": {"x": 1}}, "logit_bias", None),
         ({"logit_bias": {"257": 1}}, "logit_bias", None),
         ({"logit_bias": {"²": 1}}, "logit_bias", None),
@@ -362,7 +384,7 @@ def test_template_arguments_are_passed_on_as_json() -> None:
         ({"ignore_eos": True}, "ignore_eos", "ignore_eos requires an explicit temperature of 0"),
         ({"ignore_eos": True, "temperature": 0.5}, "ignore_eos", None),
         ({"thinking": "yes"}, "thinking", None),
-        ({"reasoning_effort": "huge"}, "reasoning_effort", None),
+        ({"reasoning_effort": []}, "reasoning_effort", None),
         ({"chat_template_kwargs": []}, "chat_template_kwargs", None),
         ({"model": 5}, "model", "model must be a string"),
         ({"model": "m" * 300}, "model", None),

@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 from api_fakes import CARD, READY, World, run
 
-from ds4.api.app import TABLE
+from ds4.api.access import Access
 from ds4.api.gate import Gate
 from ds4.api.services import Alias
+from ds4.api.table import TABLE
 from ds4.core.status import Readiness
 from ds4.testing.asgi import Client, Reply
 from ds4.testing.ids import SequentialIds
@@ -218,7 +219,7 @@ def test_cors_headers_stand_on_answers_and_errors_only_when_asked_for(method: st
 
 class TestGate:
     def gate(self) -> Gate:
-        return Gate(ids=SequentialIds(), observe=lambda record: None, cors=True)  # noqa: ARG005
+        return Gate(ids=SequentialIds(), observe=lambda record: None, access=Access(cors=True))  # noqa: ARG005
 
     def ask(self, gate: Gate, method: str, path: str) -> Reply:
         return run(Client(gate).request(method, path))

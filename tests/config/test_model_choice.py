@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from ds4.config import Config, EngineName, choose_model
+from ds4.config import Config, EngineName, ModelChoice, choose_model, parse
 from ds4.config.model import DEMO_PACKAGE, demo_model
-from ds4.core.errors import ModelError
+from ds4.core.errors import ModelError, OptionError
+from ds4.hub import HubReference
 
 DEMO = Path("/demo/demo.gguf")
 
@@ -82,3 +83,22 @@ def test_no_package_no_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, DEMO_PACKAGE, raising=False)
     monkeypatch.setattr(sys, "path", [])
     assert demo_model() is None
+
+
+def test_a_hub_reference_is_fetched_and_said(tmp_path: Path) -> None:
+    asked: list[HubReference] = []
+
+    def fetch(reference: HubReference) -> ModelChoice:
+        asked.append(reference)
+        return ModelChoice(tmp_path / "got.gguf", "downloaded now")
+
+    config = parse(["-m", "hf:owner/repo:Q8_0"])
+    assert isinstance(config, Config)
+    choice = choose_model(config, tmp_path, fetch_from_hub=fetch)
+    assert choice == ModelChoice(tmp_path / "got.gguf", "downloaded now")
+    assert [(reference.repo, reference.quant) for reference in asked] == [("owner/repo", "Q8_0")]
+
+
+def test_a_malformed_hub_reference_is_a_bad_option() -> None:
+    with pytest.raises(OptionError, match="hf:"):
+        parse(["-m", "hf:owner"])

@@ -115,6 +115,42 @@ def test_bad_values_are_named(name: str, value: str) -> None:
     assert error(f"{name}={value}") == message
 
 
+KEY = "sk-0123456789abcdef"
+
+
+def test_repeated_options_keep_every_value_in_order() -> None:
+    got = config("--api-key", "b", "--allow-host", "Box.LAN.", "--api-key=a", "--allow-host", "ds4")
+    assert [key.text for key in got.api_keys] == ["b", "a"]
+    assert got.allow_hosts == ("box.lan", "ds4")
+    assert {"api_keys", "allow_hosts"} == got.given
+
+
+@pytest.mark.parametrize("bad", ["", f"{KEY} x", f"{KEY}ä", f"{KEY}\n", f"{KEY}\x7f"])
+def test_a_bad_key_is_not_repeated(bad: str) -> None:
+    assert error("--api-key", bad) == (
+        "invalid value for --api-key: it may hold only visible ASCII characters"
+    )
+
+
+def test_a_key_shows_nowhere() -> None:
+    got = config("--api-key", KEY)
+    assert KEY not in repr(got)
+    assert KEY not in str(got.api_keys)
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "a..b", "a b", "a:80", "http://a", "[::1]", "ä.de", "*", "a" * 254]
+)
+def test_names_that_no_host_header_holds(name: str) -> None:
+    assert error("--allow-host", name) == f"invalid value for --allow-host: {name}"
+
+
+def test_a_certificate_needs_its_key() -> None:
+    assert error("--tls-cert", "c.pem") == "--tls-cert c.pem needs --tls-key FILE"
+    assert error("--tls-key", "k.pem") == "--tls-key k.pem needs --tls-cert FILE"
+    assert config("--tls-key", "k.pem", "--tls-cert", "c.pem").tls_cert == Path("c.pem")
+
+
 def test_switches_take_no_value() -> None:
     assert error("--cors=yes") == "invalid value for --cors: yes (it takes none)"
     assert error("--cpu=1") == "invalid value for --cpu: 1 (it takes none)"
@@ -157,7 +193,7 @@ def test_any_command_line_gives_a_result_or_an_option_error(argv: list[str]) -> 
 def test_shown_defaults_can_be_typed_in(row: Option) -> None:
     """What the help and the docs show as a default is what the option reads."""
     assert getattr(Config(), row.attribute) == row.default
-    if row.metavar is not None and row.default is not None:
+    if row.metavar is not None and not row.unset:
         assert row.read(row.shown_default) == row.default
 
 

@@ -15,6 +15,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ds4.core.messages import Conversation, Message, Role, TextPart, Tool, ToolCall
 from ds4.core.plan import Origin, PromptPlan, Tokens
+from ds4.formats.registry import FAMILIES
 from ds4.prompt.renderer import PromptRenderer
 from ds4.testing.clock import FakeClock
 
@@ -72,7 +73,10 @@ class ByteTokenizer:
 
 @dataclass(frozen=True)
 class Case:
-    """A template with the vocabulary it was made for. `simple`: it knows no tools."""
+    """A template with the vocabulary it was made for. `simple`: it knows no tools.
+
+    `layout` names a built-in layout instead.
+    """
 
     name: str
     controls: tuple[str, ...]
@@ -80,9 +84,12 @@ class Case:
     eos: str = ""
     simple: bool = False
     reasoning_key: str = "reasoning_content"
+    layout: str = ""
 
     @property
     def source(self) -> str:
+        if self.layout:
+            return self.layout
         return (FOLDER / f"{self.name}.jinja").read_text(encoding="utf-8")
 
     @cache  # noqa: B019 (a handful of frozen cases)
@@ -139,13 +146,21 @@ CASES = (
     Case("llama3", LLAMA, "<|begin_of_text|>", "<|eot_id|>"),
     Case("mistral", MISTRAL, "<s>", "</s>"),
     Case("gemma", GEMMA, "<bos>", "<eos>", simple=True),
-    Case("deepseek", DEEPSEEK, DEEPSEEK[0], DEEPSEEK[1]),
+    Case("deepseek", DEEPSEEK, DEEPSEEK[0], DEEPSEEK[1], simple=True),
     Case("qwen3", (*CHATML, *THINK)),
     Case("glm", GLM),
     Case("harmony", HARMONY, reasoning_key="thinking"),
     Case("command_r", COMMAND, "<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>"),
     Case("phi", PHI, eos="<|endoftext|>"),
 )
+
+LAYOUT_CASES = tuple(
+    Case(family.name, family.spellings, layout=family.template)
+    for family in FAMILIES
+    if family.name not in ("glm-5.3", "generic")
+)
+"""The built-in layouts that have control tokens."""
+ALL_CASES = CASES + LAYOUT_CASES
 
 
 def say(role: Role | str, text: str | None = None, **fields: Any) -> Message:
@@ -208,10 +223,12 @@ def _plain_message(case: Case, message: Message) -> dict[str, object]:
     if message.reasoning:
         out[case.reasoning_key] = message.reasoning
     if message.tool_calls:
-        # DeepSeek's own template concatenates the text; all others want the object.
-        read = str if case.name == "deepseek" else json.loads
         out["tool_calls"] = [
-            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": read(c.arguments)}}
+            {
+                "id": c.id,
+                "type": "function",
+                "function": {"name": c.name, "arguments": json.loads(c.arguments)},
+            }
             for c in message.tool_calls
         ]
     if message.tool_call_id:

@@ -8,6 +8,7 @@ from prompt_cases import call, chat, say
 
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Conversation, ImagePart, Message, Role, Thinking, Tool
+from ds4.formats.thinking import Mode
 from ds4.prompt.context import ArgumentStyle, variables
 from ds4.prompt.marks import Arguments
 from ds4.prompt.traits import Traits, traits
@@ -16,7 +17,8 @@ QWEN = Traits(developer=False, reasoning_key="reasoning_content", splits_thinkin
 
 
 def seen(conversation: Conversation, known: Traits = QWEN) -> dict[str, Any]:
-    return variables(conversation, known, ArgumentStyle.NATURAL)
+    asked = conversation.thinking
+    return variables(conversation, known, ArgumentStyle.NATURAL, Mode(asked.enabled, asked.effort))
 
 
 def turn(message: Message, known: Traits = QWEN) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def test_developer_is_system_where_the_template_knows_no_developer() -> None:
 
 def arguments(text: str, style: ArgumentStyle) -> Any:
     made = Conversation((say("assistant", None, tool_calls=(call("f", text),)),))
-    messages: Any = variables(made, QWEN, style)["messages"]
+    messages: Any = variables(made, QWEN, style, Mode(None, None))["messages"]
     return messages[0]["tool_calls"][0]["function"]["arguments"]
 
 

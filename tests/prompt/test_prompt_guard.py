@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from ds4.core.errors import BadRequest
 from ds4.prompt import guard as guard_module
 from ds4.prompt.guard import Guard, GuardRules
-from ds4.prompt.marks import MAX_DEPTH, Arguments, Client, Option, mark, parse
+from ds4.prompt.json_text import MAX_DEPTH
+from ds4.prompt.marks import Arguments, Client, Option, mark, parse
 
 FRAMED = ["<|end|>", "<think>", "</think>", "[INST]", "｜DSML｜"]
 RARE = ["madeup1", " a b", '"q"']

@@ -104,6 +104,7 @@ def test_a_refusal_of_every_form_is_quoted() -> None:
         render("{{ raise_exception('never') }}", LATE)
 
 
+KNOWS_TOOLS = "{% if tools %}{% endif %}"
 CALLED = Conversation((say("user", "u"), say("assistant", None, tool_calls=(call("f", '{"a": 1}'),))))
 
 
@@ -120,11 +121,12 @@ CALLED = Conversation((say("user", "u"), say("assistant", None, tool_calls=(call
     ],
 )
 def test_arguments_reach_every_kind_of_template(use: str, shown: str) -> None:
-    assert render(use.replace("x", "messages[1].tool_calls[0].function.arguments"), CALLED) == shown
+    arguments = "messages[1].tool_calls[0].function.arguments"
+    assert render(KNOWS_TOOLS + use.replace("x", arguments), CALLED) == shown
 
 
 def test_a_template_that_refuses_text_gets_a_mapping() -> None:
-    strict = "{% set x = messages[1].tool_calls[0].function.arguments %}{% if x is string %}"
+    strict = KNOWS_TOOLS + "{% set x = messages[1].tool_calls[0].function.arguments %}{% if x is string %}"
     strict += "{{ raise_exception('arguments must be a mapping') }}{% endif %}{{ x.arguments }}"
     broken = Conversation((say("user", "u"), say("assistant", None, tool_calls=(call("f", "{bro"),))))
     assert render(strict, broken) == "{bro"

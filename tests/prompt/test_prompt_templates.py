@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prompt_cases import CASES, Case, call, chat, control_ids, plainly, say, tool
+from prompt_cases import ALL_CASES, CASES, Case, call, chat, control_ids, plainly, say, tool
 
 from ds4.core.messages import Conversation, Message, TextPart, Tool, ToolCall
 
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+every_way = pytest.mark.parametrize(
+    "case", ALL_CASES, ids=lambda case: f"{case.name} layout" if case.layout else case.name
+)
 
 WEATHER = tool("weather", "Tells the weather", "city", "day")
 
@@ -37,7 +40,7 @@ def test_harmless_text_renders_as_jinja_alone_would(case: Case) -> None:
     assert len(control_ids(plan)) >= len(conversation.messages)
 
 
-@every_case
+@every_way
 def test_the_ids_spell_the_text(case: Case) -> None:
     plan = case.renderer().render(agent_conversation(case))
     tokenizer = case.renderer()._tokenizer  # noqa: SLF001
@@ -124,7 +127,7 @@ def conversations(draw: st.DrawFn, case: Case) -> Conversation:
     return Conversation(tuple(messages), tools=tools)
 
 
-@every_case
+@every_way
 @settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_client_text_never_makes_a_control_token(case: Case, data: st.DataObject) -> None:
@@ -132,6 +135,8 @@ def test_client_text_never_makes_a_control_token(case: Case, data: st.DataObject
     plan = case.renderer().render(conversation)
     calm = case.renderer().render(harmless_conversation(conversation))
     assert control_ids(plan) == control_ids(calm)
+    if case.layout.startswith("deepseek"):
+        return  # it writes some characters as entities
     # And nothing of it is lost. Sorted, because one template sorts keys and planting changes their order.
     assert sorted(harmless(plan.text)) == sorted(harmless(calm.text))
 
@@ -146,7 +151,7 @@ def test_planted_text_reads_as_jinja_alone_would(case: Case, data: st.DataObject
     assert case.renderer().render(conversation).text == plainly(case, conversation)
 
 
-@every_case
+@every_way
 def test_a_last_assistant_message_is_continued(case: Case) -> None:
     plan = case.renderer().render(chat(("user", "Count"), ("assistant", "One, two, ")))
     assert plan.text.endswith("One, two, ")
@@ -154,20 +159,20 @@ def test_a_last_assistant_message_is_continued(case: Case) -> None:
     assert whole.text == plan.text + "three"
 
 
-@every_case
+@every_way
 def test_null_content_renders_as_empty(case: Case) -> None:
     null = Conversation((say("user"), say("assistant"), say("user", "and?")))
     empty = chat(("user", ""), ("assistant", ""), ("user", "and?"))
     assert case.renderer().render(null).text == case.renderer().render(empty).text
 
 
-@every_case
-def test_tools_never_crash_a_template(case: Case) -> None:
+@every_way
+def test_tools_are_always_shown(case: Case) -> None:
     plan = case.renderer().render(Conversation((say("system", "s"), say("user", "u")), tools=(WEATHER,)))
-    assert ("weather" in plan.text) is (not case.simple and case.name != "deepseek")
+    assert "Tells the weather" in plan.text
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.name != "gemma"], ids=lambda case: case.name)
+@every_way
 @pytest.mark.parametrize("arguments", ['{"a": 1}', '"{\\"a\\": 1}"', "{broken", "[1, 2]", "", "null"])
 def test_arguments_of_every_kind_render(case: Case, arguments: str) -> None:
     conversation = Conversation(
@@ -182,13 +187,13 @@ def test_arguments_of_every_kind_render(case: Case, arguments: str) -> None:
     assert "go on" in case.renderer().render(conversation).text
 
 
-@every_case
+@every_way
 @pytest.mark.parametrize("role", ["system", "developer"])
 def test_late_system_text_is_shown_and_never_hoisted(case: Case, role: str) -> None:
     turns = [("system", "s"), ("user", "first"), ("assistant", "answer"), (role, "NOTE"), ("user", "second")]
     text = case.renderer().render(chat(*turns)).text
     assert text.count("NOTE") == 1
-    if case.name != "deepseek":  # its template collects all system text at the top by itself
+    if case.layout or case.name != "deepseek":  # its template collects all system text at the top by itself
         assert text.index("answer") < text.index("NOTE") < text.index("second")
 
 

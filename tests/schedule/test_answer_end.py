@@ -2,9 +2,13 @@
 
 import pytest
 
-from ds4.core.events import Fed, Finish, FinishReason, Hint, Stop, Text
+from ds4.core.events import Fed, FinishReason, Hint, ParsedEvent, Reasoning, Stop, Text
 from ds4.core.ports import Piece
-from ds4.schedule.answer import finish
+from ds4.core.sampling import Sampled
+from ds4.engine.scripted.bpe import Bpe, packaged_merges
+from ds4.engine.scripted.tokenizer import ScriptedTokenizer
+from ds4.formats.registry import family_named
+from ds4.schedule.answer import digest, finish
 from ds4.schedule.session import Session
 from ds4.testing.jobs import make_job
 
@@ -26,9 +30,8 @@ class Recorder:
 
 def ended(reason: FinishReason, hint: Hint) -> tuple[Recorder, FinishReason]:
     reader = Recorder(hint)
-    text, end = finish(Session(make_job("a", [1], reader=reader), 5, 0.0), Stop(reason))
-    assert text == Text("rest")
-    assert isinstance(end, Finish)
+    held, end = finish(Session(make_job("a", [1], reader=reader), 5, 0.0), Stop(reason))
+    assert held == (Text("rest"),)
     return reader, end.reason
 
 
@@ -50,3 +53,25 @@ def test_the_reader_hears_whether_the_answer_was_cut(reason: FinishReason, cut: 
 def test_the_reader_may_turn_the_end_token_into_tool_calls() -> None:
     _, finished = ended(FinishReason.STOP, Hint(stop=Stop(FinishReason.TOOL_CALLS)))
     assert finished is FinishReason.TOOL_CALLS
+
+
+class Scripted:
+    """Gives one event for each piece in turn."""
+
+    def __init__(self, events: list[ParsedEvent | None]) -> None:
+        self.events = events
+
+    def feed(self, piece: Piece) -> Fed:  # noqa: ARG002  (the protocol's signature)
+        event = self.events.pop(0)
+        return Fed(() if event is None else (event,))
+
+    def flush(self, *, cut: bool = False) -> Fed:  # noqa: ARG002  (the protocol's signature)
+        return Fed(())
+
+
+def test_reasoning_tokens_are_counted() -> None:
+    tokenizer = ScriptedTokenizer(family_named("chatml"), Bpe(packaged_merges()))
+    said = [Reasoning("hm"), None, Reasoning("so"), Text("yes"), None]
+    session = Session(make_job("a", [1], reader=Scripted(list(said))), 50, 0.0)
+    digest(session, [Sampled(token) for token in range(len(said))], tokenizer)
+    assert (session.usage.completion, session.usage.reasoning) == (5, 3)

@@ -10,7 +10,7 @@ from ds4.core.events import Event, Failed, Finish, FinishReason, Progress, Text
 from ds4.core.job import Job
 from ds4.core.sampling import Sampling
 from ds4.core.status import Readiness
-from ds4.core.step import StepPlan, StepResult, Trim
+from ds4.core.step import Frontier, StepPlan, StepResult, Trim
 from ds4.core.usage import CacheSource, MissReason
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
@@ -25,9 +25,13 @@ QUANTUM = 16
 
 
 class BreakableEngine(ScriptedEngine):
-    """Fails its next step when `broken` is set; notes the plans it was given."""
+    """Fails its next step when `broken` is set; notes the plans it was given.
+
+    `disowned`: the engine no longer knows what its slots hold.
+    """
 
     broken: Exception | None = None
+    disowned = False
     plans: list[StepPlan]
 
     def step(self, plan: StepPlan) -> StepResult:
@@ -36,6 +40,11 @@ class BreakableEngine(ScriptedEngine):
             error, self.broken = self.broken, None
             raise error
         return super().step(plan)
+
+    def frontier(self, slot: int) -> Frontier:
+        if self.disowned:
+            raise EngineError("lost")
+        return super().frontier(slot)
 
 
 class Desk:
@@ -330,3 +339,11 @@ async def test_the_log_hears_of_every_request_once(desk: Desk) -> None:
     started = [r.subject.job for r in desk.records if isinstance(r, PromptStarted)]
     ended = [r.subject.job for r in desk.records if isinstance(r, Finished)]
     assert sorted(started) == sorted(ended) == list("abcde")
+
+
+@on_desk(slots=1)
+async def test_a_slot_the_engine_disowns_is_cleared_and_used(desk: Desk) -> None:
+    await desk.run(desk.job("a", "once there was an oak"))
+    desk.engine.disowned = True
+    end = finish_of(await desk.run(desk.job("b", "once there was an oak")))
+    assert (end.reason, end.usage.cached) == (FinishReason.STOP, 0)

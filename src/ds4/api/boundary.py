@@ -4,6 +4,7 @@ Rules:
 - The one place of this package that catches everything. Endpoints just raise.
 - An error before the headers is a real HTTP status in the dialect of the path; after the
   headers of a stream it is that API's error event, and the stream ends.
+- Who may not come in is turned away here, before any endpoint and any byte of the body.
 - Headers every answer carries (CORS, the request's id) are added here and nowhere else.
 """
 
@@ -12,7 +13,9 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ds4.api.access import Access, admit
 from ds4.api.errors import Dialect, Header, headers_of, openai, status_of
+from ds4.api.origin import values
 from ds4.core.errors import Ds4Error, RequestError, ServerError, Unavailable
 from ds4.core.ports import Ids
 from ds4.observe.records import Notice, Observer
@@ -21,6 +24,10 @@ CORS: tuple[Header, ...] = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
     (b"access-control-allow-headers", b"*"),
+)
+# A browser does not take `*` for this one.
+_SENDS_KEY: tuple[Header, ...] = tuple(
+    (name, b"*, authorization" if name.endswith(b"allow-headers") else value) for name, value in CORS
 )
 _REQUEST = "ds4_request"
 _DEFAULT = openai()
@@ -65,21 +72,22 @@ class Boundary:
         *,
         ids: Ids,
         observe: Observer,
-        cors: bool,
+        access: Access,
         dialects: Mapping[str, Dialect],
     ) -> None:
         """`dialects` maps paths to error shapes; other paths get OpenAI's."""
         self._app = app
         self._ids = ids
         self._observe = observe
-        self._extra = CORS if cors else ()
+        self._access = access
         self._dialects = dialects
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        outlet = _Outlet(scope, send, self._extra)
+        outlet = _Outlet(scope, send, _cors(scope) if self._access.cors else ())
         try:
+            admit(self._access, scope)
             if scope["method"] == "OPTIONS":
                 await _no_content(outlet)
             else:
@@ -105,6 +113,11 @@ class Boundary:
             await _reply(outlet, status_of(error), dialect.body(error), headers_of(error))
         elif outlet.stream and not outlet.finished:
             await outlet.send({"type": "http.response.body", "body": dialect.event(error)})
+
+
+def _cors(scope: Scope) -> tuple[Header, ...]:
+    asked = b",".join(values(scope["headers"], b"access-control-request-headers"))
+    return _SENDS_KEY if b"authorization" in asked.lower() else CORS
 
 
 async def _reply(outlet: _Outlet, status: int, body: bytes, headers: list[Header]) -> None:

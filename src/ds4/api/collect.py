@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ds4.core.events import Event, Failed, Finish, Reasoning, Text, ToolArgs, ToolStart
+from ds4.core.sampling import Sampled
 
 
 @dataclass(slots=True)
@@ -15,12 +16,13 @@ class Call:
 
 @dataclass(slots=True)
 class Answer:
-    """`finish` is set by the last event."""
+    """`tokens` are those of the text, when logprobs are wanted. `finish` is set by the last event."""
 
     text: list[str] = field(default_factory=list)
+    tokens: list[Sampled] = field(default_factory=list)
     reasoning: list[str] = field(default_factory=list)
     calls: dict[int, Call] = field(default_factory=dict)
-    finish: Finish | None = None
+    finish: Finish = field(init=False, repr=False)
 
     def add(self, events: Iterable[Event]) -> None:
         """Raises the error of a Failed event."""
@@ -29,8 +31,9 @@ class Answer:
 
     def _add(self, event: Event) -> None:
         match event:
-            case Text(text=text):
-                self.text.append(text)
+            case Text():
+                self.text.append(event.text)
+                self.tokens += event.tokens
             case Reasoning(text=text):
                 self.reasoning.append(text)
             case ToolStart():

@@ -1,19 +1,22 @@
-"""From a job to its answer on the wire, streamed or whole.
+"""From a request's jobs to its answer on the wire, streamed or whole.
 
 Rules:
-- The job is submitted before the headers go out, so that a refusal is a real HTTP status.
-- Whatever ends the delivery early (the client left, a failure, a cancelled task) cancels the job.
+- All jobs are submitted before the headers go out, so that a refusal is a real HTTP status. One
+  refused job refuses the request.
+- Whatever ends the delivery early (the client left, a failure, a cancelled task) cancels every job.
 - Nothing here knows a wire format: that is the Wire's business.
 """
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from contextlib import aclosing
 from typing import Protocol
 
 from starlette.types import Receive, Scope, Send
 
 from ds4.api.collect import Answer
 from ds4.api.errors import Header
+from ds4.api.rounds import rounds
 from ds4.api.services import Services
 from ds4.api.sse import HEADERS
 from ds4.core.events import Event, Failed, Finish
@@ -25,47 +28,60 @@ Routine = Coroutine[object, object, None]
 
 
 class Wire(Protocol):
-    """One answer in one API's format. `chunks` and `heartbeat` keep track of what was sent."""
+    """One request's choices in one API's format. Choices are numbered as the jobs stand.
 
-    def chunks(self, events: Sequence[Event]) -> bytes:
-        """The stream's bytes for these events; with Finish the end of the stream. Failed gives nothing."""
+    What makes the stream keeps track of what was sent.
+    """
+
+    def chunks(self, choice: int, events: Sequence[Event]) -> bytes:
+        """The stream's bytes for new events of a choice, its Finish among them. Failed gives nothing."""
+
+    def end(self) -> bytes:
+        """The end of the stream, once every choice has its Finish."""
 
     def heartbeat(self) -> bytes: ...
 
-    def whole(self, answer: Answer, finish: Finish) -> bytes: ...
+    def whole(self, answers: Sequence[Answer]) -> bytes:
+        """All choices, finished."""
 
 
 class Delivery:
-    """An ASGI app for one request whose body has been read."""
+    """An ASGI app for one request whose body has been read. Every choice of the answer is a job."""
 
-    def __init__(self, services: Services, job: Job, wire: Wire, *, stream: bool) -> None:
+    def __init__(self, services: Services, jobs: Sequence[Job], wire: Wire, *, stream: bool) -> None:
         self._services = services
-        self._job = job
+        self._jobs = jobs
         self._wire = wire
         self._stream = stream
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        events = self._services.backend.submit(self._job)
+        backend = self._services.backend
+        streams: list[EventStream] = []
         answered = False
         try:
+            for job in self._jobs:
+                streams.append(backend.submit(job))  # noqa: PERF401  (counts also when the next is refused)
             if self._stream:
                 line = _Line(self._services, self._wire, send)
-                answered = await first_to_end(line.pump(events), line.beat(), _client_left(receive))
+                answered = await first_to_end(line.pump(streams), line.beat(), _client_left(receive))
             else:
-                answered = await first_to_end(self._answer(events, send), _client_left(receive))
+                answered = await first_to_end(self._answer(streams, send), _client_left(receive))
         finally:
             if not answered:
-                self._services.backend.cancel(self._job.id)
+                for job in self._jobs[: len(streams)]:
+                    backend.cancel(job.id)
 
-    async def _answer(self, events: EventStream, send: Send) -> None:
-        answer = Answer()
-        while answer.finish is None:
-            answer.add(await events.batch())
-        body = self._wire.whole(answer, answer.finish)
+    async def _answer(self, streams: Sequence[EventStream], send: Send) -> None:
+        answers = [Answer() for _ in streams]
+        async with aclosing(rounds(streams)) as news:
+            async for new in news:
+                for choice, events in new:
+                    answers[choice].add(events)
+        body = self._wire.whole(answers)
         headers: list[Header] = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
-            (b"x-ds4-cache", cache_words(answer.finish.report)),
+            (b"x-ds4-cache", cache_words(answers[0].finish.report)),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -83,17 +99,19 @@ class _Line:
         self._last = self._now()
         self._writing = False
 
-    async def pump(self, events: EventStream) -> None:
-        """Sends until the end of the answer. Raises the error of a Failed event, after what preceded it."""
+    async def pump(self, streams: Sequence[EventStream]) -> None:
+        """Sends until all choices have ended. Raises the error of a Failed event, after what preceded it."""
         await self._send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
-        finished = False
-        while not finished:
-            batch = await events.batch()
-            end = batch[-1]
-            finished = isinstance(end, Finish)
-            await self._write(self._wire.chunks(batch), more=not finished)
-            if isinstance(end, Failed):
-                raise end.error
+        unfinished = len(streams)
+        async with aclosing(rounds(streams)) as news:
+            async for new in news:
+                ends = [events[-1] for _, events in new]
+                unfinished -= sum(isinstance(end, Finish) for end in ends)
+                data = b"".join(self._wire.chunks(choice, events) for choice, events in new)
+                await self._write(data if unfinished else data + self._wire.end(), more=unfinished > 0)
+                for end in ends:
+                    if isinstance(end, Failed):
+                        raise end.error
 
     async def beat(self) -> None:
         """Speaks up whenever the client heard nothing for `heartbeat` seconds. Never ends."""

@@ -1,6 +1,6 @@
 """How errors look on the wire. An API's error shape is one `Dialect`; add one per API."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import orjson
@@ -8,12 +8,33 @@ import orjson
 from ds4.core.errors import ContextOverflow, Ds4Error, MethodNotAllowed, RequestError, ServerError
 
 Header = tuple[bytes, bytes]
+OPENAI_SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "type", "param", "code"],
+            "properties": {
+                "message": {"type": "string"},
+                "type": {"type": "string"},
+                "param": {"type": ["string", "null"]},
+                "code": {"type": ["string", "null"]},
+            },
+        }
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """`body` answers before the headers are out, `event` ends a stream after them."""
+    """`body` answers before the headers are out, `event` ends a stream after them.
 
+    `name` and `schema` (JSON Schema) describe the body on the OpenAPI page.
+    """
+
+    name: str
+    schema: Mapping[str, object]
     body: Callable[[Ds4Error], bytes]
     event: Callable[[Ds4Error], bytes]
 
@@ -24,6 +45,22 @@ class WrongMethod(MethodNotAllowed):
     def __init__(self, method: str, path: str, allowed: tuple[str, ...]) -> None:
         super().__init__(f"{method} is not allowed for {path}; allowed: {', '.join(allowed)}")
         self.allowed = allowed
+
+
+class Unauthorized(RequestError):
+    """`presented`: there was a key, and it is unknown."""
+
+    status = 401
+    type = "authentication_error"
+
+    def __init__(self, message: str, *, presented: bool = False) -> None:
+        super().__init__(message, code="invalid_api_key")
+        self.presented = presented
+
+
+class Forbidden(RequestError):
+    status = 403
+    type = "permission_error"
 
 
 class SlowBody(RequestError):
@@ -44,6 +81,9 @@ def headers_of(error: Ds4Error) -> list[Header]:
         headers.append((b"retry-after", b"%d" % retry_after))
     if isinstance(error, WrongMethod):
         headers.append((b"allow", ", ".join(error.allowed).encode()))
+    if isinstance(error, Unauthorized):
+        why = b', error="invalid_token"' if error.presented else b""
+        headers.append((b"www-authenticate", b'Bearer realm="ds4"' + why))
     # The rest of the body was not read: the connection cannot carry another request.
     if status_of(error) in (408, 413):
         headers.append((b"connection", b"close"))
@@ -59,7 +99,7 @@ def openai(prompt_field: str = "messages") -> Dialect:
     def event(error: Ds4Error) -> bytes:
         return b"event: error\ndata: " + body(error) + b"\n\n"
 
-    return Dialect(body, event)
+    return Dialect("OpenAI", OPENAI_SCHEMA, body, event)
 
 
 def _openai_fields(error: Ds4Error, prompt_field: str) -> dict[str, object]:

@@ -3,8 +3,10 @@
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ds4.api.access import Access
 from ds4.api.boundary import Boundary
 from ds4.api.reply import json_reply
+from ds4.api.table import TABLE, dialects
 from ds4.core.errors import Unavailable
 from ds4.core.ports import Ids
 from ds4.core.status import Readiness
@@ -16,8 +18,10 @@ RETRY_AFTER = 5
 class Gate:
     """An ASGI app. Closed it only says that it is alive; `open` hands everything to the real app."""
 
-    def __init__(self, *, ids: Ids, observe: Observer, cors: bool) -> None:
-        self._app: ASGIApp = Boundary(_loading, ids=ids, observe=observe, cors=cors, dialects={})
+    def __init__(self, *, ids: Ids, observe: Observer, access: Access) -> None:
+        self._app: ASGIApp = Boundary(
+            _loading, ids=ids, observe=observe, access=access, dialects=dialects(TABLE)
+        )
 
     def open(self, app: ASGIApp) -> None:
         self._app = app

@@ -15,6 +15,7 @@ PARAMETERS = (
     *("tools", "tool_choice", "max_tokens", "temperature", "top_p", "top_k", "min_p"),
     *("presence_penalty", "frequency_penalty", "repetition_penalty", "logit_bias"),
     *("ignore_eos", "stop", "seed", "stream", "reasoning_effort"),
+    *("n", "logprobs", "top_logprobs"),
 )
 
 

@@ -7,6 +7,7 @@ import ipaddress
 import os
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Callable, Iterator
 
@@ -49,24 +50,38 @@ def _why_not(host: str, port: int, error: OSError) -> str:
     return f"cannot listen on {host}:{port}: {error.strerror}"
 
 
-async def serve(sock: socket.socket, app: ASGIApp, on_drain: Callable[[], None]) -> int:
+async def serve(
+    sock: socket.socket,
+    app: ASGIApp,
+    on_drain: Callable[[], None],
+    *,
+    tls: ssl.SSLContext | None = None,
+    stop: asyncio.Event | None = None,
+) -> int:
     """Serves until SIGINT or SIGTERM, then calls `on_drain`, lets running answers end and returns 0.
 
-    A second signal ends the process at once with status 130. Cancelling closes the socket and
-    all connections.
+    `stop` ends it in the same way, without `on_drain`. A second signal ends the process at once with
+    status 130. Cancelling closes the socket and all connections.
     """
-    server = _Server(_config(app))
+    server = _Server(_config(app, tls))
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, _on_signal, server, on_drain)
+    stopping = asyncio.ensure_future(_exit_on(stop or asyncio.Event(), server))
     try:
         await server.serve([sock])
     finally:
+        stopping.cancel()
         for number in SIGNALS:
             loop.remove_signal_handler(number)
         server.close()
         sock.close()
     return 0
+
+
+async def _exit_on(stop: asyncio.Event, server: "_Server") -> None:
+    await stop.wait()
+    server.should_exit = True
 
 
 def _on_signal(server: "_Server", on_drain: Callable[[], None]) -> None:
@@ -92,7 +107,7 @@ class _Server(uvicorn.Server):
             connection.transport.abort()
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, tls: ssl.SSLContext | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http=LimitedProtocol,
@@ -107,4 +122,5 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         backlog=BACKLOG,
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
+        ssl_context_factory=None if tls is None else lambda config, default: tls,  # noqa: ARG005
     )

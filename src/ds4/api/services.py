@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from ds4.api.access import Access
 from ds4.core.job import JobKind
-from ds4.core.messages import Conversation
+from ds4.core.messages import Conversation, Tool
 from ds4.core.plan import PromptPlan
 from ds4.core.ports import Backend, Clock, Ids, Reader, Tokenizer
 from ds4.observe.records import Observer
@@ -29,8 +30,20 @@ class Runner(Protocol):
     async def __call__(self, work: Callable[[], T], /) -> T: ...
 
 
-ReaderFactory = Callable[[JobKind, tuple[str, ...]], Reader]
-"""A fresh reader for one answer with these stop strings."""
+@dataclass(frozen=True, slots=True)
+class Wished:
+    """What an answer's reader must know. `prompt` is the rendered text: its end says whether the
+    answer begins inside reasoning. `tokens`: each text names the sampled tokens it comes from."""
+
+    kind: JobKind
+    prompt: str
+    stops: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
+    tokens: bool = False
+
+
+ReaderFactory = Callable[[Wished], Reader]
+"""A fresh reader for one answer."""
 
 
 async def in_worker(work: Callable[[], T], /) -> T:
@@ -93,7 +106,7 @@ class Services:
     observe: Observer
     version: str
     started: float
-    cors: bool = False
+    access: Access = field(default_factory=Access)
     limits: Limits = Limits()
     run: Runner = in_worker
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ds4.api.access import namespace_of
 from ds4.api.reply import json_reply
 from ds4.api.services import Services
 from ds4.core.status import Readiness, SlotStatus
@@ -34,15 +35,17 @@ async def ready(services: Services, request: Request) -> Response:  # noqa: ARG0
     return json_reply({"status": status.readiness, "reason": reason}, 503, {"retry-after": "5"})
 
 
-async def slots(services: Services, request: Request) -> Response:  # noqa: ARG001
+async def slots(services: Services, request: Request) -> Response:
+    """With API keys, of other callers' slots only whether they are busy."""
     status = services.backend.status()
-    return json_reply(
-        {"n_ctx": status.n_ctx, "queued": status.queued, "slots": [_slot(slot) for slot in status.slots]}
-    )
+    keys, caller = services.access.keys, namespace_of(request.scope)
+    rows = [
+        _own(slot) if not keys.locked or slot.namespace == caller else _foreign(slot) for slot in status.slots
+    ]
+    return json_reply({"n_ctx": status.n_ctx, "queued": status.queued, "slots": rows})
 
 
-def _slot(slot: SlotStatus) -> dict[str, object]:
-    """Without the namespace and the job's id: they are other callers' business."""
+def _own(slot: SlotStatus) -> dict[str, object]:
     return {
         "id": slot.slot,
         "state": slot.state,
@@ -52,3 +55,7 @@ def _slot(slot: SlotStatus) -> dict[str, object]:
         "prefilled_tokens": slot.prefilled,
         "generated_tokens": slot.generated,
     }
+
+
+def _foreign(slot: SlotStatus) -> dict[str, object]:
+    return {"id": slot.slot, "state": "idle" if slot.phase is None else "busy"}

@@ -1,5 +1,6 @@
 """Text to token ids and back."""
 
+from pydantic import ConfigDict
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,6 +15,10 @@ from ds4.core.ports import Tokenizer
 
 class TokenizeBody(Body):
     """`parse_special` makes control tokens of control spellings; `add_special` puts BOS first."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": ["content"]}, {"required": ["prompt"]}]}
+    )
 
     content: str | None = None
     prompt: str | None = None

@@ -17,7 +17,12 @@ PROBLEMS = {
     "list_type": "must be an array",
     "dict_type": "must be an object",
     "model_type": "must be an object",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
 }
+
+
+ALTERNATIVES = ("str", "int", "float", "bool")
 
 
 class Body(BaseModel):
@@ -50,8 +55,12 @@ def validated(model: type[M], value: object) -> M:
 
 
 def _bad_request(problem: ErrorDetails) -> BadRequest:
-    path = ".".join(str(part) for part in problem["loc"])
+    # Where a field may have several types, pydantic names the one it tried last in the path.
+    path = ".".join(str(part) for part in problem["loc"] if part not in ALTERNATIVES)
     if problem["type"] == "missing":
         return BadRequest(f"missing {path}", param=path)
-    what = PROBLEMS.get(problem["type"], problem["msg"][:1].lower() + problem["msg"][1:])
+    known = PROBLEMS.get(problem["type"])
+    what = (
+        known.format(**problem.get("ctx", {})) if known else problem["msg"][:1].lower() + problem["msg"][1:]
+    )
     return BadRequest(f"{path} {what}", param=path)

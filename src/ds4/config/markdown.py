@@ -38,7 +38,7 @@ def _names(row: Option) -> str:
 
 
 def _default(row: Option) -> str:
-    return _escape(row.shown_default) if row.default is None else f"`{_escape(row.shown_default)}`"
+    return _escape(row.shown_default) if row.unset else f"`{_escape(row.shown_default)}`"
 
 
 def _escape(text: str) -> str:

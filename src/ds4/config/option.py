@@ -12,7 +12,9 @@ METADATA_KEY = "option"
 
 class Topic(StrEnum):
     RUNTIME = "runtime"
+    PROMPT = "prompt"
     SERVER = "server"
+    ACCESS = "access"
     SCHEDULING = "scheduling"
     BACKEND = "backend"
     SCRIPTED = "scripted"
@@ -24,7 +26,9 @@ class Topic(StrEnum):
 
 _TITLES = {
     Topic.RUNTIME: "the model and its limits",
+    Topic.PROMPT: "how prompts are written and answers read",
     Topic.SERVER: "the HTTP server",
+    Topic.ACCESS: "who may call: keys, web pages, TLS",
     Topic.SCHEDULING: "several requests at once",
     Topic.BACKEND: "what computes, and how",
     Topic.SCRIPTED: "answers from a script, without a model",
@@ -37,7 +41,9 @@ class Option:
 
     `read` turns the value's text into the attribute's value and raises ValueError. Without a
     `metavar` the option takes no value. `shorthands` are value-less spellings: (name, value).
-    `unset` says in words what happens when the option is not given and `default` is None.
+    `unset` says in words what happens when the option is not given and has no default to show.
+    `many`: may be given several times; the attribute is a tuple of all values.
+    `secret`: its value is never shown.
     `common` rows are in the default help.
     """
 
@@ -50,6 +56,8 @@ class Option:
     unset: str = ""
     shorthands: tuple[tuple[str, str], ...] = ()
     common: bool = False
+    many: bool = False
+    secret: bool = False
     attribute: str = ""
 
     @property
@@ -60,7 +68,7 @@ class Option:
     def shown_default(self) -> str:
         if self.metavar is None:
             return "off"
-        return self.unset if self.default is None else str(self.default)
+        return self.unset or str(self.default)
 
 
 def option(
@@ -89,6 +97,20 @@ def optional(
 ) -> T | None:
     """A field of Config that is None unless its option is given."""
     return cast(T | None, _field(Option(names, topic, about, metavar, read, unset=unset, common=common)))
+
+
+def repeated(
+    *names: str,
+    topic: Topic,
+    about: str,
+    metavar: str,
+    read: Callable[[str], T],
+    unset: str,
+    secret: bool = False,
+) -> tuple[T, ...]:
+    """A field of Config that holds every value given, in order."""
+    row = Option(names, topic, about, metavar, read, default=(), unset=unset, many=True, secret=secret)
+    return cast(tuple[T, ...], _field(row))
 
 
 def flag(*names: str, topic: Topic, about: str, common: bool = False) -> bool:

@@ -26,7 +26,10 @@ class HelpRequest:
 
 
 def parse(argv: Sequence[str]) -> Config | HelpRequest:
-    """`argv` without the program's name. Raises OptionError. An option given twice: the last one counts."""
+    """`argv` without the program's name. Raises OptionError.
+
+    An option given twice: the last one counts, unless it is one that may be repeated.
+    """
     words = deque(argv)
     values: dict[str, Any] = {}
     while words:
@@ -36,7 +39,8 @@ def parse(argv: Sequence[str]) -> Config | HelpRequest:
         if name == VERSION:
             return HelpRequest(f"ds4-server {__version__}\n")
         row = _find(name)
-        values[row.attribute] = _value(row, name, inline, words)
+        value = _value(row, name, inline, words)
+        values[row.attribute] = (*values.get(row.attribute, ()), value) if row.many else value
     config = Config(**values, given=frozenset(values))
     _check_combinations(config)
     return config
@@ -81,7 +85,8 @@ def _value(row: Option, name: str, inline: str | None, words: deque[str]) -> obj
     try:
         return row.read(text)
     except ValueError:
-        raise OptionError(f"invalid value for {name}: {text}") from None
+        shown = "it may hold only visible ASCII characters" if row.secret else text
+        raise OptionError(f"invalid value for {name}: {shown}") from None
 
 
 def _next_word(name: str, words: deque[str]) -> str:
@@ -99,3 +104,6 @@ def _check_combinations(config: Config) -> None:
         raise OptionError(f"--script {config.script} needs --engine scripted")
     if config.kv_type is KvType.Q8_0 and config.flash_attn is FlashAttention.OFF:
         raise OptionError("--kv-type q8_0 needs flash attention, which --flash-attn off forbids")
+    if (config.tls_cert is None) != (config.tls_key is None):
+        given, other = ("--tls-cert", "--tls-key") if config.tls_cert else ("--tls-key", "--tls-cert")
+        raise OptionError(f"{given} {config.tls_cert or config.tls_key} needs {other} FILE")

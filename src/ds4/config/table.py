@@ -6,23 +6,38 @@ To add an option, add a field here and run `make docs`: the parser, `--help` and
 from dataclasses import dataclass
 from pathlib import Path
 
-from ds4.config.option import Topic, flag, option, optional, options_of
-from ds4.config.values import EngineName, family, family_names, integer, ipv4, path
+from ds4.config.option import Topic, flag, option, optional, options_of, repeated
+from ds4.config.values import (
+    EngineName,
+    Secret,
+    api_key,
+    family,
+    family_names,
+    host_name,
+    integer,
+    ipv4,
+    model_source,
+    path,
+    tool_format,
+    tool_format_names,
+)
 from ds4.engine.llama.options import BackendChoice, FlashAttention, KvType
+from ds4.hub import HubReference
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
     """Everything the command line says. `given` names the attributes that it set."""
 
-    model: Path | None = optional(
+    model: Path | HubReference | None = optional(
         "-m",
         "--model",
         topic=Topic.RUNTIME,
-        metavar="FILE",
-        read=path,
+        metavar="FILE|hf:REPO",
+        read=model_source,
         unset="ds4flash.gguf in the working directory, else the packaged demo model",
-        about="model to serve, a GGUF file (the first part of a split one)",
+        about="model to serve: a GGUF file (the first part of a split one), or hf:OWNER/REPO, "
+        "hf:OWNER/REPO:QUANT or hf:OWNER/REPO/FILE, downloaded once into the Hugging Face cache",
         common=True,
     )
     ctx: int = option(
@@ -46,15 +61,6 @@ class Config:
         about="longest answer in tokens when the request sets no limit; never beyond the context",
         common=True,
     )
-    model_family: str | None = optional(
-        "--model-family",
-        topic=Topic.RUNTIME,
-        metavar="NAME",
-        read=family,
-        unset="what the model file says",
-        about="prompt and tool-call format to use, whatever the model file says: "
-        + ", ".join(family_names()),
-    )
     chdir: Path | None = optional(
         "--chdir",
         topic=Topic.RUNTIME,
@@ -63,14 +69,54 @@ class Config:
         unset="stay where started",
         about="change to this directory before opening any file",
     )
+    model_family: str | None = optional(
+        "--model-family",
+        topic=Topic.PROMPT,
+        metavar="NAME",
+        read=family,
+        unset="what the model file says",
+        about="prompt and tool-call format to use, whatever the model file says: "
+        + ", ".join(family_names()),
+    )
+    tool_format: str | None = optional(
+        "--tool-format",
+        topic=Topic.PROMPT,
+        metavar="NAME",
+        read=tool_format,
+        unset="what the chat template shows, else the family's",
+        about="how the model writes tool calls: " + ", ".join(tool_format_names()),
+    )
+    tools_preamble: Path | None = optional(
+        "--tools-preamble",
+        topic=Topic.PROMPT,
+        metavar="FILE",
+        read=path,
+        unset="the template's text, else a built-in one",
+        about="text around the tool schemas, with {tool_schemas} in their place, for a model file that "
+        "brings no chat template",
+    )
+    tools_after_system: bool = flag(
+        "--tools-after-system",
+        topic=Topic.PROMPT,
+        about="put the tools behind the system text, as DeepSeek's own encoder does, not before it; "
+        "a changing system text then costs the tools too",
+    )
+    think_max: Path | None = optional(
+        "--think-max",
+        topic=Topic.PROMPT,
+        metavar="FILE",
+        read=path,
+        unset="a built-in text",
+        about="text that asks DeepSeek V4 for its strongest reasoning effort",
+    )
     host: str = option(
         "--host",
         topic=Topic.SERVER,
         metavar="ADDRESS",
         read=ipv4,
         default="127.0.0.1",
-        about="IPv4 address to listen on, or localhost; 0.0.0.0 listens on every interface and has no "
-        "access control of its own",
+        about="IPv4 address to listen on, or localhost; 0.0.0.0 listens on every interface: ask for keys "
+        "(--api-key-file) there",
         common=True,
     )
     port: int = option(
@@ -82,11 +128,53 @@ class Config:
         about="TCP port to listen on",
         common=True,
     )
+    api_keys: tuple[Secret, ...] = repeated(
+        "--api-key",
+        topic=Topic.ACCESS,
+        metavar="KEY",
+        read=api_key,
+        unset="none: any key and no key will do",
+        secret=True,
+        about="key that callers must send; may be repeated. Whoever can list this machine's processes can "
+        "read it: --api-key-file keeps it out of sight",
+    )
+    api_key_file: Path | None = optional(
+        "--api-key-file",
+        topic=Topic.ACCESS,
+        metavar="FILE",
+        read=path,
+        unset="none",
+        about="file with more keys, one a line; empty lines and lines that begin with # are skipped",
+    )
+    allow_hosts: tuple[str, ...] = repeated(
+        "--allow-host",
+        topic=Topic.ACCESS,
+        metavar="NAME",
+        read=host_name,
+        unset="localhost and every IP address; any name when keys are asked for beyond this machine",
+        about="host name by which clients may call this server; may be repeated",
+    )
     cors: bool = flag(
         "--cors",
-        topic=Topic.SERVER,
+        topic=Topic.ACCESS,
         about="let web pages of any origin call the server (three CORS headers on every answer); "
         "not access control",
+    )
+    tls_cert: Path | None = optional(
+        "--tls-cert",
+        topic=Topic.ACCESS,
+        metavar="FILE",
+        read=path,
+        unset="plain HTTP",
+        about="serve HTTPS with this certificate (PEM, its chain may follow); needs --tls-key",
+    )
+    tls_key: Path | None = optional(
+        "--tls-key",
+        topic=Topic.ACCESS,
+        metavar="FILE",
+        read=path,
+        unset="none",
+        about="private key of the certificate (PEM, without a password)",
     )
     batched_session: int | None = optional(
         "--batched-session",

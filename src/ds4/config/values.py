@@ -3,10 +3,13 @@
 import ipaddress
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from ds4.formats.registry import FAMILIES
+from ds4.formats.tools.registry import TOOL_FORMATS
+from ds4.hub import PREFIX, HubReference, parse_reference
 
 INT_MAX = 2**31 - 1
 
@@ -14,6 +17,13 @@ INT_MAX = 2**31 - 1
 class EngineName(StrEnum):
     LLAMA = "llama"
     SCRIPTED = "scripted"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A text that no message, log line or repr may show."""
+
+    text: str = field(repr=False)
 
 
 def integer(low: int, high: int = INT_MAX) -> Callable[[str], int]:
@@ -37,6 +47,26 @@ def ipv4(text: str) -> str:
     return str(ipaddress.IPv4Address(text))
 
 
+def host_name(text: str) -> str:
+    """A host name as it comes in a Host header, without a port."""
+    name = text.lower().removesuffix(".")
+    if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", name) or len(name) > 253:
+        raise ValueError(text)
+    return name
+
+
+def api_key(text: str) -> Secret:
+    """What fits into a header as it is: no blanks, no umlauts."""
+    if not re.fullmatch(r"[!-~]+", text):
+        raise ValueError("not a key")
+    return Secret(text)
+
+
+def model_source(text: str) -> Path | HubReference:
+    """A file, or hf:OWNER/REPO of a Hugging Face hub. Raises OptionError on a malformed reference."""
+    return parse_reference(text) if text.startswith(PREFIX) else path(text)
+
+
 def path(text: str) -> Path:
     """Any path but the empty one, which would silently mean the working directory."""
     if not text.strip():
@@ -46,6 +76,16 @@ def path(text: str) -> Path:
 
 def family_names() -> tuple[str, ...]:
     return tuple(sorted(family.name for family in FAMILIES))
+
+
+def tool_format_names() -> tuple[str, ...]:
+    return tuple(sorted(tool_format.name for tool_format in TOOL_FORMATS))
+
+
+def tool_format(text: str) -> str:
+    if text not in tool_format_names():
+        raise ValueError(text)
+    return text
 
 
 def family(text: str) -> str:

@@ -151,8 +151,12 @@ class Reader(Protocol):
 
     def feed(self, piece: Piece) -> Fed: ...
 
-    def flush(self) -> Fed:
-        """Everything held back, at the end of the answer."""
+    def flush(self, *, cut: bool = False) -> Fed:
+        """Everything held back, at the end of the answer.
+
+        `cut`: the model was not done (a limit, a shutdown), so nothing is completed for it. A stop
+        in the hint says better than the end token why the answer ended.
+        """
 
 
 class EventStream(Protocol):

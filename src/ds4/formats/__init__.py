@@ -1,1 +1,1 @@
-"""One small file per model format: its special spellings and its plain chat template. Data only."""
+"""One small file per model format, and tables about reasoning, tools and markup. Data and pure functions."""

@@ -11,16 +11,6 @@ from ds4.formats.family import Family
 CONTROL = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
 MARKUP = ("<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>")
 
-TEMPLATE = r"""
-{%- for m in messages -%}
-  {{- '<|im_start|>' + ('system' if m.role == 'developer' else m.role) + '\n' -}}
-  {{- (m.content or '') + '<|im_end|>\n' -}}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-  {{- '<|im_start|>assistant\n' -}}
-{%- endif -%}
-"""
-
 CHATML = Family(
     name="chatml",
     archs=(),
@@ -29,5 +19,5 @@ CHATML = Family(
     ends=("<|endoftext|>",),
     control=CONTROL,
     markup=MARKUP,
-    template=TEMPLATE,
+    template="chatml",
 )

@@ -2,6 +2,11 @@
 
 from dataclasses import dataclass
 
+from ds4.formats.markup import Reasoning, ToolFormat
+from ds4.formats.reasoning import THINK_LINES
+from ds4.formats.thinking import NAMED, Efforts
+from ds4.formats.tools.hermes_json import HERMES_JSON
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -11,12 +16,12 @@ class Family:
     vocabulary must hold too: it tells a format from an older one of the same architecture.
     `control` are the spellings of CONTROL entries, `bos`, `eos` and `ends` among them; `markup`
     those of USER_DEFINED entries. `ends` end an answer as `eos` does.
-    `template` is the chat template for a GGUF that brings none. It gets `messages`,
-    `add_generation_prompt` and the thinking variables (`thinking` for DeepSeek, `enable_thinking`
-    for the others; absent or none is on), and writes every control spelling itself, the first
-    one too. It renders plain chats: no tools yet.
+    `template` names the built-in layout for a GGUF that brings no template (`prompt/layouts/`).
+    `efforts` says what the model is told about reasoning effort.
     `min_quantum` is the smallest number of prefill rows worth mixing into a decode step.
     `aliases` are further model ids that clients of this family ask for.
+    `reasoning` and `tool_format` say how the model sets off reasoning and writes tool calls; a
+    model file's own template may show another format (`formats.tools.registry.written_by`).
     """
 
     name: str
@@ -30,6 +35,9 @@ class Family:
     ends: tuple[str, ...] = ()
     min_quantum: int = 1
     aliases: tuple[str, ...] = ()
+    efforts: Efforts = NAMED
+    reasoning: Reasoning = THINK_LINES
+    tool_format: ToolFormat = HERMES_JSON
 
     @property
     def spellings(self) -> tuple[str, ...]:

@@ -2,15 +2,6 @@
 
 from ds4.formats.family import Family
 
-TEMPLATE = r"""
-{%- for m in messages -%}
-  {{- m.role | capitalize + ': ' + (m.content or '') + '\n\n' -}}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-  {{- 'Assistant:' -}}
-{%- endif -%}
-"""
-
 GENERIC = Family(
     name="generic",
     archs=(),
@@ -18,5 +9,5 @@ GENERIC = Family(
     eos=None,
     control=(),
     markup=(),
-    template=TEMPLATE,
+    template="labels",
 )

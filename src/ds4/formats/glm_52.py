@@ -7,34 +7,8 @@ Reasoning before the last user turn is dropped and leaves a lone </think>.
 """
 
 from ds4.formats.family import Family
-
-TEMPLATE = r"""
-{{- '[gMASK]<sop>' -}}
-{%- set thinks = enable_thinking is not defined or enable_thinking is none or enable_thinking -%}
-{%- set ns = namespace(last=-1) -%}
-{%- for m in messages -%}
-  {%- if m.role not in ['system', 'developer', 'assistant'] -%}
-    {%- set ns.last = loop.index0 -%}
-  {%- endif -%}
-{%- endfor -%}
-{%- for m in messages -%}
-  {%- if m.role == 'assistant' -%}
-    {{- '<|assistant|>' -}}
-    {%- if thinks and loop.index0 > ns.last -%}
-      {{- '<think>' + (m.reasoning_content or '') -}}
-    {%- endif -%}
-    {{- '</think>' -}}
-  {%- elif m.role in ['system', 'developer'] -%}
-    {{- '<|system|>' -}}
-  {%- else -%}
-    {{- '<|user|>' -}}
-  {%- endif -%}
-  {{- m.content or '' -}}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-  {{- '<|assistant|>' + ('<think>' if thinks else '</think>') -}}
-{%- endif -%}
-"""
+from ds4.formats.reasoning import THINK
+from ds4.formats.tools.glm import GLM
 
 GLM_52 = Family(
     name="glm-5.2",
@@ -63,5 +37,7 @@ GLM_52 = Family(
         "<tool_response>",
         "</tool_response>",
     ),
-    template=TEMPLATE,
+    template="glm",
+    reasoning=THINK,
+    tool_format=GLM,
 )

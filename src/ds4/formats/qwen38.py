@@ -14,25 +14,6 @@ generation prompt.
 from dataclasses import replace
 
 from ds4.formats.chatml import CHATML
+from ds4.formats.tools.qwen_xml import QWEN_XML
 
-TEMPLATE = r"""
-{%- set thinks = enable_thinking is not defined or enable_thinking is none or enable_thinking -%}
-{%- set ns = namespace(last=-1) -%}
-{%- for m in messages -%}
-  {%- if m.role not in ['system', 'developer', 'assistant'] -%}
-    {%- set ns.last = loop.index0 -%}
-  {%- endif -%}
-{%- endfor -%}
-{%- for m in messages -%}
-  {{- '<|im_start|>' + ('system' if m.role == 'developer' else m.role) + '\n' -}}
-  {%- if m.role == 'assistant' and loop.index0 > ns.last -%}
-    {{- '<think>\n' + (m.reasoning_content or '') + '\n</think>\n\n' -}}
-  {%- endif -%}
-  {{- (m.content or '') + '<|im_end|>\n' -}}
-{%- endfor -%}
-{%- if add_generation_prompt -%}
-  {{- '<|im_start|>assistant\n' + ('<think>\n' if thinks else '<think>\n\n</think>\n\n') -}}
-{%- endif -%}
-"""
-
-QWEN38 = replace(CHATML, name="qwen3.8", archs=("qwen4exp",), template=TEMPLATE)
+QWEN38 = replace(CHATML, name="qwen3.8", archs=("qwen4exp",), template="qwen", tool_format=QWEN_XML)

@@ -3,22 +3,53 @@
 import re
 from collections.abc import Iterable, Iterator
 
+_NOTHING = "(?!)"
+"""A pattern that matches nowhere."""
+
+
+def spelling_pattern(spellings: Iterable[str]) -> re.Pattern[str]:
+    """Matches any spelling, the longest where several begin at one place. Empty ones are left out.
+
+    Built as a tree of shared beginnings: vocabularies with thousands of `<unusedN>` entries would make
+    a flat alternative slow at every `<`.
+    """
+    tree: _Tree = {}
+    for spelling in filter(None, spellings):
+        node = tree
+        for character in spelling:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return re.compile(_alternatives(tree) or _NOTHING)
+
+
+_Tree = dict[str, "_Tree"]
+
+
+def _alternatives(tree: _Tree) -> str:
+    branches = [re.escape(head) + _alternatives(rest) for head, rest in tree.items() if head]
+    if not branches:
+        return ""
+    body = branches[0] if len(branches) == 1 and "" not in tree else f"(?:{'|'.join(branches)})"
+    return body + ("?" if "" in tree else "")
+
 
 class Spellings:
-    """Cuts text at spellings, the longest first where several begin at one place."""
+    """Cuts text at spellings."""
 
     def __init__(self, spellings: Iterable[str]) -> None:
-        longest_first = sorted((s for s in spellings if s), key=len, reverse=True)
-        # An empty alternation would match everywhere; (?!) matches nowhere.
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
+        self._pattern = spelling_pattern(spellings)
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """The start and end of each spelling, from the left."""
+        return (match.span() for match in self._pattern.finditer(text))
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
         """Yields (part, is a spelling), no part empty; the parts join to `text`."""
         end = 0
-        for match in self._pattern.finditer(text):
-            if match.start() > end:
-                yield text[end : match.start()], False
-            yield match.group(), True
-            end = match.end()
+        for start, stop in self.places(text):
+            if start > end:
+                yield text[end:start], False
+            yield text[start:stop], True
+            end = stop
         if end < len(text):
             yield text[end:], False

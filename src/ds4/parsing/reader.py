@@ -1,11 +1,11 @@
-"""A row of decoders as the Reader the scheduler feeds, and the rows there are."""
+"""A row of decoders as the Reader the scheduler feeds."""
 
 from collections.abc import Iterable, Sequence
 
 from ds4.core.events import Fed, Hint, ParsedEvent
 from ds4.core.ports import Piece, Reader
 from ds4.parsing.controls import Controls
-from ds4.parsing.decoder import Decoder, Item
+from ds4.parsing.decoder import Decoder, End, Item
 from ds4.parsing.stops import StopStrings
 from ds4.parsing.utf8 import Utf8
 
@@ -18,15 +18,15 @@ class Row:
         self._hint = Hint()
 
     def feed(self, piece: Piece) -> Fed:
-        items: Sequence[Item] = (piece,)
+        return self._fed(piece)
+
+    def flush(self, *, cut: bool = False) -> Fed:
+        return self._fed(End(cut))
+
+    def _fed(self, item: Item) -> Fed:
+        items: Sequence[Item] = (item,)
         for decoder in self._decoders:
             items = _fed_all(decoder, items)
-        return self._sorted(items)
-
-    def flush(self) -> Fed:
-        items: Sequence[Item] = ()
-        for decoder in self._decoders:
-            items = (*_fed_all(decoder, items), *decoder.flush())
         return self._sorted(items)
 
     def _sorted(self, items: Sequence[Item]) -> Fed:

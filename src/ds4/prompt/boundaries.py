@@ -7,23 +7,14 @@ result is a true common prefix; at worst it is shorter than it could be.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ds4.core.plan import BoundaryKind
 from ds4.prompt.folding import SYSTEM_ROLES
 from ds4.prompt.prefix import common_prefix
+from ds4.prompt.rendered import Mark
 
 Render = Callable[[list[dict[str, object]]], str | None]
 """Template messages -> text, or None when the template does not take them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A boundary by characters; `message` is the index of the message that begins there."""
-
-    offset: int
-    kind: BoundaryKind
-    message: int
 
 
 def find_marks(

@@ -8,11 +8,12 @@ from enum import Enum
 from typing import assert_never
 
 from ds4.core.errors import BadRequest, Unsupported
-from ds4.core.messages import Conversation, ImagePart, Message, Role, Tool, ToolCall
-from ds4.prompt.marks import Arguments, Client, Option, parse
+from ds4.core.messages import Conversation, ImagePart, Message, Role, TextPart, Tool, ToolCall
+from ds4.formats.thinking import Mode
+from ds4.prompt.marks import Arguments, Client, Mixed, Option, OurText, parse
+from ds4.prompt.thoughts import given_reasoning, split_thoughts
 from ds4.prompt.traits import Traits
 
-_THINK, _END_THINK = "<think>", "</think>"
 _RESERVED = frozenset({"messages", "tools"})
 
 
@@ -29,18 +30,19 @@ class ArgumentStyle(Enum):
     MAPPING = "always a mapping; text that is no object becomes its only value"
 
 
-def variables(conversation: Conversation, traits: Traits, style: ArgumentStyle) -> dict[str, object]:
+def variables(
+    conversation: Conversation, traits: Traits, style: ArgumentStyle, mode: Mode
+) -> dict[str, object]:
     """Raises BadRequest on template arguments or tools that are not JSON, Unsupported on images."""
-    thinking = conversation.thinking
     values: dict[str, object] = {
         "messages": [_message(m, traits, style) for m in conversation.messages],
         "tools": [_tool(tool) for tool in conversation.tools] or None,
         "add_generation_prompt": True,
     }
-    if thinking.enabled is not None:
-        values |= {"enable_thinking": thinking.enabled, "thinking": thinking.enabled}
-    if thinking.effort is not None:
-        values["reasoning_effort"] = Option(thinking.effort)
+    if mode.enabled is not None:
+        values |= {"enable_thinking": mode.enabled, "thinking": mode.enabled}
+    if mode.effort is not None:
+        values["reasoning_effort"] = Option(mode.effort) if isinstance(mode.effort, str) else mode.effort
     for name, text in conversation.template_args:
         values[name] = _template_arg(name, text)
     return values
@@ -66,8 +68,10 @@ def _message(message: Message, traits: Traits, style: ArgumentStyle) -> dict[str
     if any(isinstance(part, ImagePart) for part in message.content):
         raise Unsupported("messages", "contain an image, which this model's template cannot take")
     reasoning, content = _thoughts(message, traits)
+    if traits.channels and message.tool_calls and reasoning and str(content).strip():
+        reasoning, content = f"{reasoning}\n\n{content}", Client("")
     # Absent content is empty text: templates concatenate it.
-    values: dict[str, object] = {"role": _role(message.role, traits), "content": Client(content)}
+    values: dict[str, object] = {"role": _role(message.role, traits), "content": content}
     if reasoning:
         values[traits.reasoning_key] = Client(reasoning)
     if message.tool_calls:
@@ -83,20 +87,22 @@ def _role(role: Role, traits: Traits) -> str:
     return Role.SYSTEM.value if role is Role.DEVELOPER and not traits.developer else role.value
 
 
-def _thoughts(message: Message, traits: Traits) -> tuple[str, str]:
-    """(reasoning, content). Blank reasoning is none: clients echo it as "", " " or not at all.
+def _thoughts(message: Message, traits: Traits) -> tuple[str, Client | Mixed]:
+    """(reasoning, content). Line ends around reasoning are the template's affair.
 
     Templates find earlier reasoning by its tags in the content, which the guard hides from them; so
     tagged text at the start of an answer moves to where they look first.
     """
-    reasoning, content = (message.reasoning or "").strip("\n"), message.text
-    if reasoning.strip() or message.role is not Role.ASSISTANT or not traits.splits_thinking:
-        return (reasoning if reasoning.strip() else ""), content
-    tagged, end, rest = content.lstrip().partition(_END_THINK)
-    if not end or not tagged.startswith(_THINK):
-        return "", content
-    inside = tagged.removeprefix(_THINK).strip("\n")
-    return (inside if inside.strip() else ""), rest.lstrip("\n")
+    parts = [part for part in message.content if isinstance(part, TextPart)]
+    ours = [i for i, part in enumerate(parts) if isinstance(part, OurText)]
+    client = parts[: ours[0]] if ours else parts
+    text = "".join(part.text for part in client)
+    reasoning = given_reasoning(message)
+    if traits.splits_thinking:
+        reasoning, text = split_thoughts(message, text)
+    rest = (part.text if isinstance(part, OurText) else Client(part.text) for part in parts[len(client) :])
+    content = Mixed((Client(text), *rest)) if ours else Client(text)
+    return reasoning.strip("\n"), content
 
 
 def _call(call: ToolCall, traits: Traits, style: ArgumentStyle) -> dict[str, object]:

@@ -2,20 +2,25 @@
 
 A failure or a refusal (raise_exception) leads to the next style of tool call arguments; when all styles
 are refused, or late system text vanishes, the next form of the conversation is tried (`folding.forms`).
+Where the template knows no tools, every form has them as text.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ds4.core.errors import BadRequest, TemplateError
-from ds4.core.messages import Conversation, Role
+from ds4.core.messages import Conversation
 from ds4.core.ports import Clock
+from ds4.formats.thinking import HARMONY, Mode, mode
 from ds4.prompt.context import ArgumentStyle, variables
 from ds4.prompt.environment import Refusal
 from ds4.prompt.folding import SYSTEM_ROLES, forms
 from ds4.prompt.guard import Guard, GuardRules
+from ds4.prompt.layouts.chat import is_continued
 from ds4.prompt.marks import strings
+from ds4.prompt.options import PromptOptions
 from ds4.prompt.template import ChatTemplate, Exhausted
+from ds4.prompt.toolless import uses_tools, without_tools
 from ds4.prompt.traits import traits
 
 TemplateMessages = list[dict[str, object]]
@@ -38,22 +43,42 @@ class Draft:
     as_sent: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What stays the same for every form of a conversation."""
+
+    sent: Conversation
+    mode: Mode
+    continues: bool
+
+
 class Drafter:
     """Thread safe. `names` are the spellings that the template's bos_token and eos_token stand for."""
 
-    def __init__(self, source: str, clock: Clock, spellings: list[str], names: dict[str, str]) -> None:
+    def __init__(
+        self,
+        source: str,
+        clock: Clock,
+        spellings: list[str],
+        names: dict[str, str],
+        options: PromptOptions,
+    ) -> None:
         """Raises ModelError when the template does not compile."""
         self._template = ChatTemplate(source, clock)
         self._traits = traits(source)
         self._rules = GuardRules(spellings, source)
         self._names = names
+        self._options = options
+        self._efforts = HARMONY if self._traits.channels else options.efforts
 
     def draft(self, conversation: Conversation) -> Draft:
         """Raises BadRequest when the template refuses every form, TemplateError when it fails."""
         hiding = refusal = None
-        for form in forms(conversation):
+        thinking = mode(conversation.thinking, self._efforts, self._options.n_ctx)
+        task = _Task(conversation, thinking, is_continued(conversation))
+        for form in forms(self._showing_tools(conversation)):
             try:
-                draft = self._first_style(form, as_sent=form.messages == conversation.messages)
+                draft = self._first_style(form, task)
             except Refusal as error:
                 refusal = error
                 continue
@@ -78,11 +103,16 @@ class Drafter:
         except (Refusal, TemplateError):
             return None
 
-    def _first_style(self, form: Conversation, *, as_sent: bool) -> Draft:
+    def _showing_tools(self, conversation: Conversation) -> Conversation:
+        if self._traits.tools or not uses_tools(conversation):
+            return conversation
+        return without_tools(conversation, self._options)
+
+    def _first_style(self, form: Conversation, task: _Task) -> Draft:
         refusal = failure = None
         for style in _styles(form):
             try:
-                return self._draft(form, style, as_sent=as_sent)
+                return self._draft(form, style, task)
             except Exhausted:
                 raise
             except Refusal as error:
@@ -91,21 +121,20 @@ class Drafter:
                 failure = failure or error
         raise refusal or failure or TemplateError("there is no way to render this conversation")
 
-    def _draft(self, form: Conversation, style: ArgumentStyle, *, as_sent: bool) -> Draft:
-        marked = self._names | variables(form, self._traits, style)
+    def _draft(self, form: Conversation, style: ArgumentStyle, task: _Task) -> Draft:
+        marked = self._names | variables(form, self._traits, style, task.mode)
         guard = self._rules.guard(marked)
         values = {name: guard.protect(value) for name, value in marked.items()}
         messages: TemplateMessages = values["messages"]  # type: ignore[assignment]
         size = sum(map(len, strings(marked)))
-        last = form.messages[-1]
-        continues = last.role is Role.ASSISTANT and not last.tool_calls
-        if continues:
+        if task.continues:
             messages[-1]["content"] = f"{messages[-1]['content']}{guard.sentinel}"
             values["add_generation_prompt"] = False
         text = self._template.render(values, guard, size)
-        if continues:
+        if task.continues:
             text = _up_to_sentinel(text, guard)
-        return Draft(text, guard, values, messages, size, continues, as_sent)
+        as_sent = form.messages == task.sent.messages
+        return Draft(text, guard, values, messages, size, task.continues, as_sent)
 
     def _hides_system_text(self, draft: Draft) -> bool:
         """Some templates skip system messages they do not expect. Proven by rendering without them."""

@@ -8,18 +8,20 @@ the prompt's beginning, and with it lose the whole cached prefix, every time one
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ds4.core.messages import Conversation, Message, Role, TextPart
+from ds4.core.messages import Conversation, Message, Part, Role, TextPart
 
 SYSTEM_ROLES = frozenset({Role.SYSTEM, Role.DEVELOPER})
-_GAP = "\n\n"
+GAP = "\n\n"
 
 
 def forms(conversation: Conversation) -> Iterator[Conversation]:
     """The conversation as it is, then the forms to try when the template refuses it, gentlest first."""
     tried = []
+    late = _fold(conversation.messages, keep_lead=True)
     for messages in (
         conversation.messages,
-        _fold(conversation.messages, keep_lead=True),
+        late,
+        _join_users(late),
         _join_users(_fold(conversation.messages, keep_lead=False)),
     ):
         if messages not in tried:
@@ -34,16 +36,16 @@ def lead(messages: tuple[Message, ...]) -> int:
 
 def _fold(messages: tuple[Message, ...], *, keep_lead: bool) -> tuple[Message, ...]:
     start = lead(messages)
-    waiting = [m.text for m in messages[:start]]
+    waiting = [m.content for m in messages[:start] if m.text]
     out: list[Message] = []
     if keep_lead and start:
-        out.append(_text_message(Role.SYSTEM, waiting))
+        out.append(Message(Role.SYSTEM, _joined(waiting)))
         waiting = []
     for message in messages[start:]:
         if message.role in SYSTEM_ROLES:
-            waiting.append(message.text)
+            waiting += [message.content] if message.text else []
         elif message.role is Role.USER:
-            out.append(_before(message, waiting))
+            out.append(replace(message, content=_joined([*waiting, message.content])))
             waiting = []
         else:
             _after(out, waiting)
@@ -53,21 +55,14 @@ def _fold(messages: tuple[Message, ...], *, keep_lead: bool) -> tuple[Message, .
     return tuple(out)
 
 
-def _before(message: Message, texts: list[str]) -> Message:
-    kept = [TextPart(text + _GAP) for text in texts if text]
-    return replace(message, content=(*kept, *message.content)) if kept else message
-
-
-def _after(out: list[Message], texts: list[str]) -> None:
+def _after(out: list[Message], waiting: list[tuple[Part, ...]]) -> None:
     """Adds to the turn that ends `out` if it is on the user's side, else as a user turn of its own."""
-    kept = [text for text in texts if text]
-    if not kept:
+    if not waiting:
         return
     if out and out[-1].role in (Role.USER, Role.TOOL):
-        added = tuple(TextPart(_GAP + text) for text in kept)
-        out[-1] = replace(out[-1], content=out[-1].content + added)
+        out[-1] = replace(out[-1], content=_joined([out[-1].content, *waiting]))
     else:
-        out.append(_text_message(Role.USER, kept))
+        out.append(Message(Role.USER, _joined(waiting)))
 
 
 def _join_users(messages: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -75,11 +70,11 @@ def _join_users(messages: tuple[Message, ...]) -> tuple[Message, ...]:
     out: list[Message] = []
     for message in messages:
         if out and out[-1].role is message.role is Role.USER:
-            out[-1] = replace(out[-1], content=(*out[-1].content, TextPart(_GAP), *message.content))
+            out[-1] = replace(out[-1], content=_joined([out[-1].content, message.content]))
         else:
             out.append(message)
     return tuple(out)
 
 
-def _text_message(role: Role, texts: list[str]) -> Message:
-    return Message(role, (TextPart(_GAP.join(filter(None, texts))),))
+def _joined(contents: list[tuple[Part, ...]]) -> tuple[Part, ...]:
+    return tuple(part for content in contents for part in (TextPart(GAP), *content))[1:]

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ds4.core.errors import BadRequest
-from ds4.prompt.marks import Arguments, Client, Option, strings
+from ds4.prompt.marks import Arguments, Client, Mixed, Option, strings
 
 _POOLS = (range(0xA000, 0xA48D), range(0x3400, 0x4DB6), range(0x20000, 0x2A6D7), range(0xAC00, 0xD7A4))
 """Yi syllables first, then ideographs and Hangul."""
@@ -46,6 +46,8 @@ class Guard:
         """`value` with every marked string exchanged (and no longer marked), also in keys."""
         if isinstance(value, Client):
             return self.text(value, whole=not isinstance(value, Option))
+        if isinstance(value, Mixed):
+            return "".join(self.text(part) if isinstance(part, Client) else part for part in value.parts)
         if isinstance(value, Arguments):
             return Arguments(self._mapping(value), self.text(str(value)))
         if isinstance(value, dict):

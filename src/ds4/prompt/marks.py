@@ -6,9 +6,10 @@ a client's string into template variables marks it here, and `guard.py` protects
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-MAX_DEPTH = 100
-"""JSON nesting. Far above any real schema, far below Python's recursion limit."""
+from ds4.core.messages import TextPart
+from ds4.prompt.json_text import MAX_DEPTH
 
 
 class Client(str):
@@ -21,6 +22,21 @@ class Option(Client):
     """A client's setting, such as an effort name: templates compare these, so they keep their spelling."""
 
     __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OurText(TextPart):
+    """A part of a message's content that we wrote, not the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A string in the making: client strings are marked as such, the others are ours."""
+
+    parts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "".join(self.parts)
 
 
 class Arguments(dict[object, object]):
@@ -67,9 +83,11 @@ def mark(value: object, kind: type[Client] = Client, depth: int = 0) -> object:
 
 
 def strings(value: object) -> Iterator[Client]:
-    """Every marked string inside `value`."""
+    """Every marked string inside `value`, and our own beside them."""
     if isinstance(value, Client):
         yield value
+    elif isinstance(value, Mixed):
+        yield from map(Client, value.parts)
     elif isinstance(value, dict):
         if isinstance(value, Arguments):
             yield Client(str(value))

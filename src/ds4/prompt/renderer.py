@@ -1,15 +1,16 @@
 """The package's front door: conversations and raw prompts in, plans out."""
 
-from functools import partial
-
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Conversation
 from ds4.core.plan import Boundary, BoundaryKind, PromptPlan
 from ds4.core.ports import Clock, Tokenizer
-from ds4.prompt.boundaries import Mark, find_marks
-from ds4.prompt.drafts import Draft, Drafter
+from ds4.prompt.layouts.registry import layout_named
+from ds4.prompt.layouts.source import LayoutSource
+from ds4.prompt.options import PromptOptions
 from ds4.prompt.raw import raw_plan
-from ds4.prompt.segments import Segment, Segmenter, control_spellings
+from ds4.prompt.rendered import Rendered, Source
+from ds4.prompt.segments import Rows, Segment, Segmenter, control_spellings
+from ds4.prompt.templated import TemplateSource
 
 MIN_BOUNDARY_CHARS = 1024
 """Below this, a prompt is computed sooner than a boundary is found."""
@@ -26,17 +27,30 @@ class PromptRenderer:
         *,
         bos_token: str = "",
         eos_token: str = "",
+        options: PromptOptions = PromptOptions(),  # noqa: B008 (frozen)
         min_boundary_chars: int = MIN_BOUNDARY_CHARS,
     ) -> None:
-        """`template` is Jinja source; the two tokens are the spellings it may ask for by name.
+        """`template` is the name of a built-in layout or Jinja source; the two tokens are the spellings
+        that a template may ask for by name.
 
         Raises ModelError when the template does not compile.
         """
         self._tokenizer = tokenizer
         self._segmenter = Segmenter(tokenizer)
         self._min_boundary_chars = min_boundary_chars
-        names = {"bos_token": bos_token, "eos_token": eos_token}
-        self._drafter = Drafter(template, clock, control_spellings(tokenizer), names)
+        layout = layout_named(template)
+        self._source: Source = (
+            LayoutSource(layout, options)
+            if layout
+            else TemplateSource(
+                template,
+                clock,
+                control_spellings(tokenizer),
+                names={"bos_token": bos_token, "eos_token": eos_token},
+                options=options,
+                min_boundary_chars=min_boundary_chars,
+            )
+        )
 
     def render(self, conversation: Conversation) -> PromptPlan:
         """Client text never becomes a control token; a last assistant message is continued, not closed.
@@ -45,13 +59,12 @@ class PromptRenderer:
         """
         if not conversation.messages:
             raise BadRequest("messages must not be empty", param="messages")
-        draft = self._drafter.draft(conversation)
-        text = draft.guard.restore(draft.text)
-        segments = self._segmenter.cut(draft.text, text)
+        rendered = self._source.render(conversation)
+        segments = self._segmenter.cut(rendered.guarded, rendered.text)
         return PromptPlan.of(
             (segment.tokens() for segment in segments),
-            text=text,
-            boundaries=self._boundaries(draft, text, segments),
+            text=rendered.text,
+            boundaries=self._boundaries(rendered, segments),
             namespace=conversation.namespace,
         )
 
@@ -62,19 +75,10 @@ class PromptRenderer:
         """
         return raw_plan(self._tokenizer, prompt, namespace)
 
-    def _boundaries(self, draft: Draft, text: str, segments: list[Segment]) -> list[Boundary]:
-        found = [self._boundary(mark, draft, text, segments) for mark in self._marks(draft)]
-        rows = sum(len(segment.ids) for segment in segments)
-        return [b for b in found if b.row] + [Boundary(rows, BoundaryKind.PROMPT_END)]
-
-    def _marks(self, draft: Draft) -> list[Mark]:
-        if len(draft.text) < self._min_boundary_chars:
-            return []
-        render = partial(self._drafter.again, draft)
-        return find_marks(
-            draft.text, draft.messages, bool(draft.values["tools"]), draft.guard.sentinel, render
-        )
-
-    def _boundary(self, mark: Mark, draft: Draft, text: str, segments: list[Segment]) -> Boundary:
-        row = self._segmenter.row_at(segments, text, mark.offset)
-        return Boundary(row, mark.kind, mark.message if draft.as_sent else None)
+    def _boundaries(self, rendered: Rendered, segments: list[Segment]) -> list[Boundary]:
+        marks = rendered.marks if len(rendered.text) >= self._min_boundary_chars else ()
+        rows = Rows(self._tokenizer, segments, rendered.text)
+        # A turn inside a run of plain text would cost an encoding each, and there may be hundreds.
+        kept = [m for m in marks if m.kind is not BoundaryKind.TURN_START or rows.is_edge(m.offset)]
+        found = [Boundary(rows.before(mark.offset), mark.kind, mark.message) for mark in kept]
+        return [b for b in found if b.row] + [Boundary(rows.total, BoundaryKind.PROMPT_END)]

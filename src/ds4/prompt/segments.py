@@ -4,12 +4,14 @@ Between two control spellings, template text and client text are encoded in one 
 their seams are the ones the model saw in training.
 """
 
-import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from ds4.core.plan import Origin, Tokens
 from ds4.core.ports import Tokenizer
+from ds4.formats.spellings import Spellings
 from ds4.prompt.prefix import common_prefix
 
 
@@ -36,21 +38,20 @@ class Segmenter:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        spellings = control_spellings(tokenizer)
-        self._controls = re.compile(_longest(spellings)) if spellings else None
+        self._spellings = Spellings(control_spellings(tokenizer))
 
     def cut(self, guarded: str, text: str) -> list[Segment]:
-        """`guarded` shows which spellings the template wrote; `text`, of the same length, is encoded.
+        """`guarded` shows which spellings are ours; `text`, of the same length, is encoded.
 
         The vocabulary's BOS stands first, also when the template does not write it.
         """
         segments: list[Segment] = []
         at = 0
-        for match in self._controls.finditer(guarded) if self._controls else ():
-            segments += self._plain(text, at, match.start())
-            at = match.end()
-            ids = (self._tokenizer.controls[match[0]],)
-            segments.append(Segment(match.start(), at, ids, Origin.CONTROL))
+        for start, end in self._spellings.places(guarded):
+            segments += self._plain(text, at, start)
+            at = end
+            ids = (self._tokenizer.controls[guarded[start:end]],)
+            segments.append(Segment(start, end, ids, Origin.CONTROL))
         segments += self._plain(text, at, len(text))
         return self._with_bos(segments)
 
@@ -65,35 +66,35 @@ class Segmenter:
             return segments
         return [Segment(0, 0, (bos,), Origin.CONTROL), *segments]
 
-    def row_at(self, segments: Iterable[Segment], text: str, offset: int) -> int:
-        """The number of rows whose characters all lie before `offset`."""
-        row = 0
-        for segment in segments:
-            if segment.end > offset:
-                return row + self._rows_inside(segment, text, offset)
-            row += len(segment.ids)
-        return row
 
-    def _rows_inside(self, segment: Segment, text: str, offset: int) -> int:
+class Rows:
+    """From places in the text to rows of the plan."""
+
+    def __init__(self, tokenizer: Tokenizer, segments: Sequence[Segment], text: str) -> None:
+        self._tokenizer = tokenizer
+        self._segments = segments
+        self._text = text
+        self._ends = [segment.end for segment in segments]
+        self._rows = [0, *accumulate(len(segment.ids) for segment in segments)]
+
+    @property
+    def total(self) -> int:
+        return self._rows[-1]
+
+    def is_edge(self, offset: int) -> bool:
+        """No segment reaches across the offset."""
+        place = bisect_right(self._ends, offset)
+        return place == len(self._segments) or self._segments[place].start == offset
+
+    def before(self, offset: int) -> int:
+        """The number of rows whose characters all lie before `offset`."""
+        place = bisect_right(self._ends, offset)
+        inside = 0 if place == len(self._segments) else self._inside(self._segments[place], offset)
+        return self._rows[place] + inside
+
+    def _inside(self, segment: Segment, offset: int) -> int:
         if segment.origin is not Origin.PLAIN or offset <= segment.start:
             return 0
         # Where both encodings agree, no token reaches across the offset.
-        head = self._tokenizer.encode_plain(text[segment.start : offset])
+        head = self._tokenizer.encode_plain(self._text[segment.start : offset])
         return common_prefix(tuple(head), segment.ids)
-
-
-def _longest(words: list[str]) -> str:
-    """A pattern for the longest of `words` at a place. A tree, since vocabularies have thousands."""
-    branches = []
-    for head in sorted({word[0] for word in words}):
-        same = [word for word in words if word[0] == head]
-        stem = common_prefix(min(same), max(same))
-        branches.append(re.escape(same[0][:stem]) + _tails([word[stem:] for word in same]))
-    return f"(?:{'|'.join(branches)})" if len(branches) > 1 else branches[0]
-
-
-def _tails(tails: list[str]) -> str:
-    longer = [tail for tail in tails if tail]
-    if not longer:
-        return ""
-    return f"(?:{_longest(longer)}){'?' if len(longer) < len(tails) else ''}"

@@ -1,6 +1,5 @@
 """One compiled chat template: variables in, text or a named failure out."""
 
-import re
 from traceback import walk_tb
 
 import jinja2
@@ -10,13 +9,12 @@ from ds4.core.ports import Clock
 from ds4.prompt.bounds import Budget, OverBudget
 from ds4.prompt.environment import Refusal, Sandbox
 from ds4.prompt.guard import Guard
+from ds4.prompt.rendered import encodable
 
 SECONDS = 10.0
 STEPS = 10_000_000
 MIN_CHARS = 4 << 20
 CHARS_PER_INPUT_CHAR = 8
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _FAILURES = (
     jinja2.TemplateError,
@@ -66,8 +64,7 @@ class ChatTemplate:
             raise Exhausted(_describe(error)) from error
         except _FAILURES as error:
             raise TemplateError(guard.restore(_describe(error))) from error
-        # JSON escapes can smuggle in half a surrogate pair, which no tokenizer takes.
-        return _LONE_SURROGATE.sub("\ufffd", text)
+        return encodable(text)
 
     def _write(self, variables: dict[str, object], budget: Budget) -> str:
         chunks = []

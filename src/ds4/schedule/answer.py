@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ds4.core.events import Event, Finish, FinishReason, Stop
+from ds4.core.events import Event, Finish, FinishReason, ParsedEvent, Reasoning, Stop
 from ds4.core.ports import Piece, Tokenizer
 from ds4.core.sampling import Sampled
 from ds4.schedule.session import Session
+
+CUT = (FinishReason.LENGTH, FinishReason.SHUTDOWN)
+"""Ends that the model did not choose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +30,11 @@ def digest(session: Session, tokens: Iterable[Sampled], tokenizer: Tokenizer) ->
     return Digested(tuple(events))
 
 
-def finish(session: Session, stop: Stop) -> tuple[Event, ...]:
-    """What the reader still held back, and the Finish. What was held may complete a stop string."""
-    held = session.job.reader.flush()
+def finish(session: Session, stop: Stop) -> tuple[tuple[ParsedEvent, ...], Finish]:
+    """What the reader still held back, and the Finish. The reader may know better why it ended."""
+    held = session.job.reader.flush(cut=stop.reason in CUT)
     end = held.hint.stop or stop
-    return (*held.events, Finish(end.reason, session.usage, session.report, end.sequence))
+    return held.events, Finish(end.reason, session.usage, session.report, end.sequence)
 
 
 def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: list[Event]) -> Stop | None:
@@ -44,9 +47,17 @@ def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: li
     session.last = token
     fed = session.job.reader.feed(Piece(tokenizer.piece(token), token, tokenizer.is_control(token), sampled))
     events.extend(fed.events)
+    _count_reasoning(session, fed.events)
     session.hint = fed.hint
     if fed.hint.stop is not None:
         return fed.hint.stop
     if session.generated >= session.limit:
         return Stop(FinishReason.LENGTH)
     return None
+
+
+def _count_reasoning(session: Session, events: tuple[ParsedEvent, ...]) -> None:
+    """A token counts as what it completed; one that completes nothing counts as the one before."""
+    if events:
+        session.in_reasoning = isinstance(events[-1], Reasoning)
+    session.reasoned += session.in_reasoning

@@ -35,10 +35,8 @@ class Placement:
     report: CacheReport
 
 
-def place(candidates: Sequence[Candidate], prompt_rows: int) -> Placement | None:
-    """The cheapest free slot, None without one. Equal costs go to the one idle longest."""
-    if not candidates:
-        return None
+def place(candidates: Sequence[Candidate], prompt_rows: int) -> Placement:
+    """The cheapest of the free slots, at least one. Equal costs go to the one idle longest."""
     chosen = min(candidates, key=lambda c: (_cost(c, prompt_rows), -c.idle, c.slot))
     return Placement(chosen.slot, explain(chosen, prompt_rows))
 

@@ -20,8 +20,11 @@ class SlotPool:
     def running(self) -> list[Session]:
         return [slot.session for slot in self._slots if slot.session is not None]
 
-    def placement(self, job: Job) -> Placement | None:
-        """The best free slot for `job`, None when all are busy. Changes nothing."""
+    def any_free(self) -> bool:
+        return any(slot.free for slot in self._slots)
+
+    def placement(self, job: Job) -> Placement:
+        """The best free slot for `job`; there must be one."""
         now = self._clock.now()
         candidates = [
             Candidate(slot.index, len(slot.rows), slot.prompt_held, now - slot.used, self._reuse(slot, job))
@@ -33,7 +36,12 @@ class SlotPool:
     def _reuse(self, slot: Slot, job: Job) -> Reuse:
         if slot.namespace != job.plan.namespace or not len(slot.rows):
             return Reuse(0, 0)
-        frontier = self._engine.frontier(slot.index)
+        try:
+            frontier = self._engine.frontier(slot.index)
+        except EngineError:
+            # The engine and our books disagree: what is there cannot be trusted, but the slot can be cleared.
+            slot.wipe()
+            return Reuse(0, 0)
         return reusable(slot.rows.view(), job.plan.ids, self._engine.caps, frontier)
 
     def lease(self, session: Session, placement: Placement) -> None:

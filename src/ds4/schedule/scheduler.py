@@ -22,7 +22,6 @@ from ds4.core.status import Readiness, Status
 from ds4.core.step import Outcome, StepPlan, Trim, Work
 from ds4.observe.records import Observer, PromptStarted
 from ds4.schedule.answer import digest, finish
-from ds4.schedule.place import Placement
 from ds4.schedule.planner import Budget, Share, Turn, plan_step
 from ds4.schedule.pool import SlotPool
 from ds4.schedule.rates import Rates, chunk_rows
@@ -110,18 +109,15 @@ class Scheduler:
         return [*self._pool.running(), *self._queue]
 
     def _admit(self) -> None:
-        while self._queue:
-            session = self._queue[0]
-            placement = self._pool.placement(session.job)
-            if placement is None:
-                return
-            self._queue.popleft()
-            self._guarded([session], self._starter(session, placement))
+        while self._queue and self._pool.any_free():
+            session = self._queue.popleft()
+            self._guarded([session], self._starter(session))
 
-    def _starter(self, session: Session, placement: Placement) -> Callable[[], None]:
-        return lambda: self._start(session, placement)
+    def _starter(self, session: Session) -> Callable[[], None]:
+        return lambda: self._start(session)
 
-    def _start(self, session: Session, placement: Placement) -> None:
+    def _start(self, session: Session) -> None:
+        placement = self._pool.placement(session.job)
         plan, sampling = session.job.plan, session.job.sampling
         history = plan.ids.tolist() if sampling.repeat_penalty != 1.0 else []
         session.sampler = self._engine.sampler(sampling, history)
@@ -187,8 +183,9 @@ class Scheduler:
             self._finish(session, digested.stop)
 
     def _finish(self, session: Session, stop: Stop) -> None:
-        self._emit(session, *finish(session, stop))
-        self._end(session, Step.FINISH, stop.reason)
+        held, end = finish(session, stop)
+        self._emit(session, *held, end)
+        self._end(session, Step.FINISH, end.reason)
 
     def _fail(self, session: Session, error: Ds4Error) -> None:
         self._emit(session, Failed(error))

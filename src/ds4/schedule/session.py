@@ -53,7 +53,7 @@ class Session:
     """One request while the scheduler has it. Belongs to the engine thread.
 
     `prefilled` of the prompt's rows are in the slot; `last` is the sampled token that is not there
-    yet; `generated` of at most `limit` tokens were sampled.
+    yet; `generated` of at most `limit` tokens were sampled, `reasoned` of them in reasoning.
     """
 
     def __init__(self, job: Job, limit: int, submitted: float) -> None:
@@ -71,6 +71,8 @@ class Session:
         self.last = -1
         self.hint = Hint()
         self.generated = 0
+        self.reasoned = 0
+        self.in_reasoning = False
         self.decode_started = 0.0
         self.marked = 0.0
 
@@ -96,7 +98,7 @@ class Session:
 
     @property
     def usage(self) -> Usage:
-        return Usage(self.job.plan.rows, self.report.reused, self.generated)
+        return Usage(self.job.plan.rows, self.report.reused, self.generated, self.reasoned)
 
     @property
     def subject(self) -> Subject:

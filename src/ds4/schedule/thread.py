@@ -42,6 +42,8 @@ class EngineThread:
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         self._engine: Engine | None = None
         self._loop_done: asyncio.Future[None] | None = None
+        self._death = asyncio.Event()
+        self._cause = ""
 
     async def open(self, open_engine: Callable[[], Engine]) -> Engine:
         """Runs `open_engine` on the thread. Raises what it raises (StartError)."""
@@ -60,8 +62,13 @@ class EngineThread:
         scheduler = Scheduler(engine, limits, self._clock, self._observe, lambda out: backend.deliver(out))
         backend = LocalBackend(loop, self._commands.put, self._clock, scheduler.status(), max_queue)
         self._loop_done = loop.run_in_executor(self._executor, self._turn_around, scheduler, backend)
-        self._loop_done.add_done_callback(lambda done: _report_death(done, backend))
+        self._loop_done.add_done_callback(lambda done: self._ended(done, backend))
         return backend
+
+    async def broken(self) -> str:
+        """Waits until a defect ends the thread; what went wrong."""
+        await self._death.wait()
+        return self._cause
 
     async def halt(self) -> None:
         """Stops turning after the current step; the engine stays open."""
@@ -96,8 +103,9 @@ class EngineThread:
         except queue.Empty:
             return
 
-
-def _report_death(done: "asyncio.Future[None]", backend: LocalBackend) -> None:
-    """The scheduler itself broke: a defect, which must be answered too and never hang."""
-    if not done.cancelled() and (error := done.exception()) is not None:
-        backend.died(f"the engine thread ended: {type(error).__name__}: {error}")
+    def _ended(self, done: "asyncio.Future[None]", backend: LocalBackend) -> None:
+        """When the scheduler itself broke: a defect, which must be answered too and never hang."""
+        if not done.cancelled() and (error := done.exception()) is not None:
+            self._cause = f"the engine thread ended: {type(error).__name__}: {error}"
+            backend.died(self._cause)
+            self._death.set()

@@ -122,8 +122,8 @@ class Client:
             await exchange.start()
             return Reply(exchange.status, exchange.headers, await exchange.read())
 
-    async def get(self, path: str) -> Reply:
-        return await self.request("GET", path)
+    async def get(self, path: str, headers: Mapping[str, str] | None = None) -> Reply:
+        return await self.request("GET", path, headers=headers)
 
     async def post(self, path: str, value: object) -> Reply:
         return await self.request("POST", path, value=value)
@@ -131,6 +131,7 @@ class Client:
 
 def _scope(method: str, path: str, headers: Mapping[str, str]) -> Scope:
     path, _, query = path.partition("?")
+    headers = {"host": "127.0.0.1:8000", **headers}
     return {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},

@@ -9,19 +9,18 @@ from starlette.types import ASGIApp
 
 from ds4.api.app import build_app
 from ds4.api.services import ModelCard, Services
-from ds4.core.job import JobKind
-from ds4.core.ports import Reader
 from ds4.core.step import Trim
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
 from ds4.observe.records import PrefillChunk, PromptStarted, Record
-from ds4.parsing.reader import text_reader
+from ds4.prompt.options import PromptOptions
 from ds4.prompt.renderer import PromptRenderer
 from ds4.schedule.scheduler import Limits
 from ds4.testing.asgi import Client
 from ds4.testing.backend import Pump
 from ds4.testing.clock import FakeClock
 from ds4.testing.ids import SequentialIds
+from ds4.wiring import AnswerStyle, readers
 
 T = TypeVar("T")
 
@@ -106,15 +105,18 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting()) -> Inside:
             pace=clock.advance,
         )
     )
+    options = PromptOptions(n_ctx=setting.n_ctx, efforts=family.efforts)
+    style = AnswerStyle(family.reasoning, family.tool_format)
+    ids = SequentialIds()
     pump = Pump(engine, clock, limits=setting.limits, observe=records.append, max_queue=setting.max_queue)
     services = Services(
         backend=pump.backend,
-        renderer=PromptRenderer(engine.tokenizer, family.template, clock),
-        reader=_reader,
+        renderer=PromptRenderer(engine.tokenizer, family.template, clock, options=options),
+        reader=readers(style, engine.tokenizer, ids, records.append),
         tokenizer=engine.tokenizer,
         card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),
         clock=clock,
-        ids=SequentialIds(),
+        ids=ids,
         observe=records.append,
         version="0",
         started=clock.now(),
@@ -126,7 +128,3 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting()) -> Inside:
 
 async def _at_once(work: Callable[[], T], /) -> T:
     return work()
-
-
-def _reader(kind: JobKind, stops: tuple[str, ...], want_tokens: bool) -> Reader:
-    return text_reader(stops, want_tokens=want_tokens, show_control=kind is JobKind.COMPLETION)

@@ -1,6 +1,7 @@
 """A real server in a process of its own, on a free loopback port."""
 
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -35,17 +36,22 @@ def command(*options: str) -> list[str]:
 
 
 @contextmanager
-def server_process(folder: Path, *options: str, patience: float = 60) -> Iterator[ServerProcess]:
-    """A server that is ready; it is stopped at the end. Raises TimeoutError with its log."""
+def server_process(
+    folder: Path, *options: str, patience: float = 60, tls: ssl.SSLContext | None = None
+) -> Iterator[ServerProcess]:
+    """A server that is ready; it is stopped at the end. `tls` trusts the certificate of one that serves
+    HTTPS. Raises TimeoutError with its log.
+    """
     port = free_port()
     log = folder / f"server-{port}.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
             command("--port", str(port), *options), stdout=stream, stderr=stream, cwd=folder
         )
-    server = ServerProcess(f"http://127.0.0.1:{port}", process, log)
+    scheme = "http" if tls is None else "https"
+    server = ServerProcess(f"{scheme}://127.0.0.1:{port}", process, log)
     try:
-        _wait_until_ready(server, patience)
+        _wait_until_ready(server, patience, tls)
         yield server
     finally:
         process.terminate()
@@ -56,18 +62,18 @@ def server_process(folder: Path, *options: str, patience: float = 60) -> Iterato
             process.wait()
 
 
-def _wait_until_ready(server: ServerProcess, patience: float) -> None:
+def _wait_until_ready(server: ServerProcess, patience: float, tls: ssl.SSLContext | None) -> None:
     end = time.monotonic() + patience
     while time.monotonic() < end and server.process.poll() is None:
-        if _is_ready(server.url):
+        if _is_ready(server.url, tls):
             return
         time.sleep(0.05)
     raise TimeoutError(f"the server did not get ready:\n{server.log.read_text()}")
 
 
-def _is_ready(url: str) -> bool:
+def _is_ready(url: str, tls: ssl.SSLContext | None) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/ready", timeout=5) as answer:
+        with urllib.request.urlopen(f"{url}/ready", timeout=5, context=tls) as answer:
             return bool(answer.status == 200)
     except (urllib.error.URLError, ConnectionError):
         return False

@@ -1,13 +1,13 @@
 """POST /v1/chat/completions: the request."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from pydantic import Field
 
 from ds4.api.body import JsonObject
-from ds4.api.openai.generation import Generation, Wanted, wanted
+from ds4.api.openai.generation import Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.messages import MessageBody, message_of
 from ds4.api.openai.refused import CHAT, refuse
 from ds4.api.openai.thinking import alias_thinking, thinking_of
@@ -20,13 +20,18 @@ from ds4.core.messages import Conversation
 
 class ConversationBody(Body):
     model: str = ""
-    messages: list[MessageBody]
+    messages: Annotated[list[MessageBody], Field(json_schema_extra={"minItems": 1})]
     tools: Any = None
     tool_choice: Any = None
     thinking: Any = None
     think: Any = None
-    reasoning_effort: str | None = None
+    reasoning_effort: str | int | None = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
+
+
+class ChatGeneration(Generation):
+    logprobs: bool = False
+    top_logprobs: LogprobCount = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,14 @@ class ChatRequest:
 def chat_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> ChatRequest:
     """Raises BadRequest."""
     refuse(raw, CHAT)
-    return ChatRequest(conversation_of(raw, card), wanted(validated(Generation, raw), card, n_vocab))
+    body = validated(ChatGeneration, raw)
+    return ChatRequest(conversation_of(raw, card), wanted(body, card, n_vocab, _logprobs(body)))
+
+
+def _logprobs(body: ChatGeneration) -> int | None:
+    if body.top_logprobs and not body.logprobs:
+        raise BadRequest("top_logprobs needs logprobs: true", param="top_logprobs")
+    return body.top_logprobs if body.logprobs else None
 
 
 def conversation_of(raw: JsonObject, card: ModelCard) -> Conversation:

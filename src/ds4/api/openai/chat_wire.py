@@ -9,8 +9,10 @@ from dataclasses import replace
 import orjson
 
 from ds4.api.collect import Answer, Call
-from ds4.api.openai.usage import FINISH, usage_json
-from ds4.api.sse import DONE, Head, frame
+from ds4.api.openai.choices import Shape
+from ds4.api.openai.logprobs import chat_logprobs
+from ds4.api.openai.usage import FINISH, stream_end, usage_json
+from ds4.api.sse import Head
 from ds4.core.events import Event, Finish, Reasoning, Text, ToolArgs, ToolStart
 
 ROLE = b'{"role":"assistant","content":""}'
@@ -20,7 +22,7 @@ EMPTY = b'{"content":""}'
 def delta(event: Event) -> bytes | None:
     """The delta object for one event, None for events that do not show."""
     match event:
-        case Text(text=text) if text:
+        case Text(text=text, tokens=tokens) if text or tokens:
             return b'{"content":' + orjson.dumps(text) + b"}"
         case Reasoning(text=text) if text:
             return b'{"reasoning_content":' + orjson.dumps(text) + b"}"
@@ -36,52 +38,66 @@ def delta(event: Event) -> bytes | None:
 
 
 class ChatWire:
-    """The role goes out with the first thing there is to say: an event or a heartbeat."""
+    """A choice's role goes out with the first thing there is to say of it: an event or a heartbeat."""
 
-    def __init__(self, head: Head, *, include_usage: bool) -> None:
+    def __init__(self, head: Head, shape: Shape) -> None:
         self._head = head
-        self._include_usage = include_usage
+        self._shape = shape
         self._open = replace(head, object="chat.completion.chunk").open()
-        self._prefix = b"data: " + self._open + b'"choices":[{"index":0,"delta":'
-        self._suffix = b',"finish_reason":null}]}\n\n'
-        self._begun = False
+        self._prefixes = [
+            b"data: " + self._open + b'"choices":[{"index":%d,"delta":' % choice for choice in shape.choices
+        ]
+        self._begun: set[int] = set()
+        self._ends: dict[int, Finish] = {}
 
-    def chunks(self, events: Sequence[Event]) -> bytes:
+    def chunks(self, choice: int, events: Sequence[Event]) -> bytes:
         out: list[bytes] = []
         for event in events:
             if isinstance(event, Finish):
-                out += [self._begin(), self._end(event)]
+                self._ends[choice] = event
+                out += [self._begin(choice), self._chunk(choice, b"{}", finish=event)]
             elif (found := delta(event)) is not None:
-                out += [self._begin(), self._chunk(found)]
+                out += [self._begin(choice), self._chunk(choice, found, self._logprobs(event))]
         return b"".join(out)
 
+    def end(self) -> bytes:
+        return stream_end(self._open, [self._ends[choice] for choice in self._shape.choices], self._shape)
+
     def heartbeat(self) -> bytes:
-        return self._begin() or self._chunk(EMPTY)
+        # Nothing may follow a choice's finish reason.
+        choice = next(choice for choice in self._shape.choices if choice not in self._ends)
+        return self._begin(choice) or self._chunk(choice, EMPTY)
 
-    def whole(self, answer: Answer, finish: Finish) -> bytes:
-        choice = {
-            "index": 0,
+    def whole(self, answers: Sequence[Answer]) -> bytes:
+        choices = orjson.dumps([self._choice(choice, answer) for choice, answer in enumerate(answers)])
+        usage = usage_json([answer.finish for answer in answers], self._shape)
+        return self._head.open() + b'"choices":' + choices + b',"usage":' + usage + b"}"
+
+    def _choice(self, choice: int, answer: Answer) -> dict[str, object]:
+        pieces = self._shape.pieces
+        return {
+            "index": choice,
             "message": _message(answer),
-            "logprobs": None,
-            "finish_reason": FINISH[finish.reason],
+            "logprobs": None if pieces is None else chat_logprobs(answer.tokens, pieces),
+            "finish_reason": FINISH[answer.finish.reason],
         }
-        choices = orjson.dumps([choice])
-        return self._head.open() + b'"choices":' + choices + b',"usage":' + usage_json(finish.usage) + b"}"
 
-    def _begin(self) -> bytes:
+    def _begin(self, choice: int) -> bytes:
         """The role chunk, once."""
-        if self._begun:
+        if choice in self._begun:
             return b""
-        self._begun = True
-        return self._chunk(ROLE)
+        self._begun.add(choice)
+        return self._chunk(choice, ROLE)
 
-    def _chunk(self, found: bytes) -> bytes:
-        return self._prefix + found + self._suffix
+    def _logprobs(self, event: Event) -> bytes:
+        pieces = self._shape.pieces
+        if pieces is None or not isinstance(event, Text) or not event.tokens:
+            return b""
+        return b',"logprobs":' + orjson.dumps(chat_logprobs(event.tokens, pieces))
 
-    def _end(self, finish: Finish) -> bytes:
-        last = self._prefix + b'{},"finish_reason":' + orjson.dumps(FINISH[finish.reason]) + b"}]}\n\n"
-        usage = frame(self._open + b'"choices":[],"usage":' + usage_json(finish.usage) + b"}")
-        return last + (usage if self._include_usage else b"") + DONE
+    def _chunk(self, choice: int, found: bytes, more: bytes = b"", finish: Finish | None = None) -> bytes:
+        reason = b"null" if finish is None else orjson.dumps(FINISH[finish.reason])
+        return self._prefixes[choice] + found + more + b',"finish_reason":' + reason + b"}]}\n\n"
 
 
 def _message(answer: Answer) -> dict[str, object]:

@@ -1,41 +1,65 @@
 """POST /v1/completions: the request."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator
 
 from ds4.api.body import JsonObject
-from ds4.api.openai.generation import Generation, Wanted, wanted
+from ds4.api.openai.generation import MAX_CHOICES, Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.refused import COMPLETIONS, refuse
 from ds4.api.services import ModelCard
-from ds4.api.validate import validated
+from ds4.api.validate import Integer, validated
 from ds4.core.errors import BadRequest, Unsupported
 
 Prompt = str | tuple[int, ...]
 
 
+def _asked_number(value: object) -> object:
+    """Chat's `false` means the same here: none."""
+    return None if value is False else value
+
+
+class CompletionGeneration(Generation):
+    logprobs: Annotated[LogprobCount | None, BeforeValidator(_asked_number)] = None
+    echo: bool = False
+    best_of: Integer | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    prompt: Prompt
+    prompts: tuple[Prompt, ...]
     wanted: Wanted
+    echo: bool = False
 
 
 def completion_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> CompletionRequest:
     """Raises BadRequest."""
     refuse(raw, COMPLETIONS)
-    prompt = prompt_of(raw.get("prompt"), n_vocab)
-    return CompletionRequest(prompt, wanted(validated(Generation, raw), card, n_vocab))
+    prompts = prompts_of(raw.get("prompt"), n_vocab)
+    body = validated(CompletionGeneration, raw)
+    if body.best_of not in (None, body.n):
+        raise Unsupported("best_of", "other than n is not supported by this server")
+    if body.echo and body.logprobs is not None:
+        raise Unsupported("echo", "with logprobs is not supported by this server")
+    want = wanted(body, card, n_vocab, body.logprobs)
+    if len(prompts) * want.n > MAX_CHOICES:
+        problem = f"prompt: {len(prompts)} prompts of n = {want.n} are more than {MAX_CHOICES} choices"
+        raise BadRequest(problem, param="prompt")
+    return CompletionRequest(prompts, want, body.echo)
 
 
-def prompt_of(value: object, n_vocab: int) -> Prompt:
-    """A string, token ids, or a list of just one of them. Raises BadRequest."""
+def prompts_of(value: object, n_vocab: int) -> tuple[Prompt, ...]:
+    """A string, token ids, or a list of these; at least one. Raises BadRequest."""
     if value is None:
         raise BadRequest("missing prompt", param="prompt")
     if isinstance(value, list) and value and isinstance(value[0], str | list):
-        if len(value) > 1:
-            raise Unsupported("prompt", "with more than one prompt is not supported by this server")
-        value = value[0]
-    if isinstance(value, str):
-        return value
-    return token_ids(value, n_vocab, "prompt")
+        return tuple(_prompt(item, n_vocab, f"prompt.{number}") for number, item in enumerate(value))
+    return (_prompt(value, n_vocab, "prompt"),)
+
+
+def _prompt(value: object, n_vocab: int, path: str) -> Prompt:
+    return value if isinstance(value, str) else token_ids(value, n_vocab, path)
 
 
 def token_ids(value: object, n_vocab: int, path: str) -> tuple[int, ...]:

@@ -1,45 +1,65 @@
 """The endpoints that answer with generated text, and the one that shows the prompt."""
 
+from dataclasses import replace
+
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from ds4.api.access import namespace_of
 from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
-from ds4.api.openai.chat import chat_request, conversation_of
+from ds4.api.openai.chat import ChatRequest, chat_request, conversation_of
 from ds4.api.openai.chat_wire import ChatWire
+from ds4.api.openai.choices import Shape, jobs_of
 from ds4.api.openai.completion_wire import CompletionWire
-from ds4.api.openai.completions import completion_request
+from ds4.api.openai.completions import CompletionRequest, completion_request
 from ds4.api.openai.generation import Wanted
 from ds4.api.reply import json_reply
 from ds4.api.services import Services
 from ds4.api.sse import Head
 from ds4.core.job import Job, JobKind
 from ds4.core.messages import Conversation
-from ds4.core.plan import PromptPlan
+
+Jobs = tuple[Job, ...]
 
 
 async def chat(services: Services, request: Request) -> ASGIApp:
     request_id = _named(services, request, "chatcmpl-")
     card, n_vocab = services.card, services.tokenizer.n_vocab
     asked = await parsed(request, services, lambda raw: chat_request(raw, card, n_vocab))
-    plan = await services.run(lambda: services.renderer.render(asked.conversation))
-    job = _job(services, request_id, JobKind.CHAT, plan, asked.wanted, _flags(asked.conversation))
-    head = Head(request_id, "chat.completion", int(services.clock.wall()), asked.wanted.model)
-    wire = ChatWire(head, include_usage=asked.wanted.include_usage)
-    return Delivery(services, job, wire, stream=asked.wanted.stream)
+    namespace = namespace_of(request.scope)
+    jobs = await services.run(lambda: _chat_jobs(services, request_id, namespace, asked))
+    want = asked.wanted
+    head = Head(request_id, "chat.completion", int(services.clock.wall()), want.model)
+    wire = ChatWire(head, _shape(services, want, prompts=1))
+    return Delivery(services, jobs, wire, stream=want.stream)
+
+
+def _chat_jobs(services: Services, request_id: str, namespace: str, asked: ChatRequest) -> Jobs:
+    conversation = replace(asked.conversation, namespace=namespace)
+    plans = [services.renderer.render(conversation)]
+    flags = _flags(conversation)
+    return jobs_of(request_id, JobKind.CHAT, plans, asked.wanted, services.reader, conversation.tools, flags)
 
 
 async def completions(services: Services, request: Request) -> ASGIApp:
     request_id = _named(services, request, "cmpl-")
     card, n_vocab = services.card, services.tokenizer.n_vocab
     asked = await parsed(request, services, lambda raw: completion_request(raw, card, n_vocab))
-    plan = await services.run(lambda: services.renderer.raw(asked.prompt))
-    job = _job(services, request_id, JobKind.COMPLETION, plan, asked.wanted, ())
-    head = Head(request_id, "text_completion", int(services.clock.wall()), asked.wanted.model)
-    wire = CompletionWire(head, include_usage=asked.wanted.include_usage)
-    return Delivery(services, job, wire, stream=asked.wanted.stream)
+    namespace = namespace_of(request.scope)
+    jobs = await services.run(lambda: _completion_jobs(services, request_id, namespace, asked))
+    want = asked.wanted
+    head = Head(request_id, "text_completion", int(services.clock.wall()), want.model)
+    echoes = [job.plan.text for job in jobs] if asked.echo else []
+    wire = CompletionWire(head, _shape(services, want, prompts=len(asked.prompts)), echoes)
+    return Delivery(services, jobs, wire, stream=want.stream)
+
+
+def _completion_jobs(services: Services, request_id: str, namespace: str, asked: CompletionRequest) -> Jobs:
+    plans = [services.renderer.raw(prompt, namespace=namespace) for prompt in asked.prompts]
+    return jobs_of(request_id, JobKind.COMPLETION, plans, asked.wanted, services.reader)
 
 
 async def apply_template(services: Services, request: Request) -> Response:
@@ -59,8 +79,6 @@ def _flags(conversation: Conversation) -> tuple[str, ...]:
     return tuple(name for name, given in flags.items() if given)
 
 
-def _job(
-    services: Services, request_id: str, kind: JobKind, plan: PromptPlan, want: Wanted, flags: tuple[str, ...]
-) -> Job:
-    reader = services.reader(kind, want.stops)
-    return Job(request_id, kind, plan, want.sampling, want.max_tokens, reader, flags)
+def _shape(services: Services, want: Wanted, *, prompts: int) -> Shape:
+    pieces = services.tokenizer.piece if want.logprobs else None
+    return Shape(prompts, want.n, want.include_usage, pieces)

@@ -16,8 +16,16 @@ MAX_TOP_K = 1024
 MAX_STOPS = 128
 MAX_STOP_CHARS = 16 * 1024
 MAX_BIAS = 100.0
+MAX_PENALTY = 2.0
+MAX_CHOICES = 32
+"""Choices of one request, over all its prompts: half of what may wait by default."""
+MAX_LOGPROBS = 20
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Penalty = Annotated[float, Field(ge=-MAX_PENALTY, le=MAX_PENALTY, allow_inf_nan=False)]
+# Further out a penalty makes infinities of logits.
+Factor = Annotated[float, Field(ge=0.01, le=100, allow_inf_nan=False)]
+LogprobCount = Annotated[Integer, Field(ge=0, le=MAX_LOGPROBS)]
 
 
 class StreamOptions(Body):
@@ -29,6 +37,7 @@ class Generation(Body):
     model: Annotated[str, Field(max_length=256)] = ""
     stream: bool = False
     stream_options: StreamOptions = StreamOptions()
+    n: Annotated[Integer, Field(ge=1, le=MAX_CHOICES)] = 1
     max_tokens: Integer | None = None
     max_completion_tokens: Integer | None = None
     temperature: Number | None = None
@@ -36,10 +45,10 @@ class Generation(Body):
     min_p: Number = 0.05
     top_k: Integer = 0
     seed: Integer = 0
-    presence_penalty: Number = 0.0
-    frequency_penalty: Number = 0.0
-    repeat_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
-    repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 1.0
+    presence_penalty: Penalty = 0.0
+    frequency_penalty: Penalty = 0.0
+    repeat_penalty: Factor = 1.0
+    repetition_penalty: Factor = 1.0
     ignore_eos: bool = False
     logit_bias: dict[str, Number] = Field(default_factory=dict)
     stop: Any = None
@@ -52,19 +61,25 @@ class Wanted:
     model: str
     stream: bool
     include_usage: bool
+    n: int
     max_tokens: int
     sampling: Sampling
     stops: tuple[str, ...]
 
+    @property
+    def logprobs(self) -> bool:
+        return self.sampling.logprobs is not None
 
-def wanted(body: Generation, card: ModelCard, n_vocab: int) -> Wanted:
-    """Raises BadRequest."""
+
+def wanted(body: Generation, card: ModelCard, n_vocab: int, logprobs: int | None) -> Wanted:
+    """`logprobs` counts the best tokens to report, None for no logprobs. Raises BadRequest."""
     return Wanted(
         model=body.model or card.id,
         stream=body.stream,
         include_usage=body.stream_options.include_usage,
+        n=body.n,
         max_tokens=_max_tokens(body, card.max_tokens),
-        sampling=_sampling(body, n_vocab),
+        sampling=_sampling(body, n_vocab, logprobs),
         stops=_stops(body.stop),
     )
 
@@ -74,7 +89,7 @@ def _max_tokens(body: Generation, default: int) -> int:
     return default if asked is None else max(0, min(asked, MAX_INT))
 
 
-def _sampling(body: Generation, n_vocab: int) -> Sampling:
+def _sampling(body: Generation, n_vocab: int, logprobs: int | None) -> Sampling:
     temperature = 1.0 if body.temperature is None else body.temperature
     if body.ignore_eos and (body.temperature is None or temperature > 0):
         raise BadRequest("ignore_eos requires an explicit temperature of 0", param="ignore_eos")
@@ -90,6 +105,7 @@ def _sampling(body: Generation, n_vocab: int) -> Sampling:
         frequency_penalty=body.frequency_penalty,
         logit_bias=tuple(_bias(key, value, n_vocab) for key, value in body.logit_bias.items()),
         ignore_eos=body.ignore_eos,
+        logprobs=logprobs,
     )
 
 

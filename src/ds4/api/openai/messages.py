@@ -1,6 +1,6 @@
 """Chat messages: the wire's many forms of content, reasoning and calls into `core.messages`."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from pydantic import Field
@@ -24,7 +24,7 @@ class CallBody(Body):
 
 
 class MessageBody(Body):
-    role: str = "user"
+    role: Annotated[str, Field(json_schema_extra={"enum": [*ROLES]})] = "user"
     content: Any = None
     reasoning_content: Any = None
     reasoning: Any = None

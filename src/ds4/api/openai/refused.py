@@ -14,12 +14,8 @@ def _asked(value: object) -> bool:
     return bool(value)
 
 
-def _not_one(value: object) -> bool:
-    return value != 1
-
-
-def _counted(value: object) -> bool:
-    """0 asks for the sampled token's own logprob."""
+def _given(value: object) -> bool:
+    """Also when it is empty or 0."""
     return value is not False
 
 
@@ -47,21 +43,17 @@ _GUARANTEES: Mapping[str, Test] = {
     "structured_outputs": _asked,
 }
 CHAT: Mapping[str, Test] = {
-    "n": _not_one,
-    "logprobs": _asked,
-    "top_logprobs": _asked,
     "tool_choice": _forced,
     "functions": _asked,
     "modalities": _beyond_text,
     "audio": _asked,
+    "web_search_options": _given,
+    "prompt_logprobs": _given,
     **_GUARANTEES,
 }
 COMPLETIONS: Mapping[str, Test] = {
-    "n": _not_one,
-    "best_of": _not_one,
-    "logprobs": _counted,
-    "echo": _asked,
     "suffix": _asked,
+    "prompt_logprobs": _given,
     **_GUARANTEES,
 }
 

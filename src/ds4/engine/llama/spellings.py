@@ -7,7 +7,7 @@ blanks or slashes in a row overflow the stack and kill the process, so that a pi
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 MAX_PIECE = 4096
 _LOOK_BACK = 512
@@ -15,37 +15,8 @@ _LOOK_BACK = 512
 _WORD_END = re.compile(r"[A-Za-z](?= [A-Za-z])|\n(?=[A-Za-z])")
 
 
-def spelling_pattern(spellings: Iterable[str]) -> re.Pattern[str] | None:
-    """Matches where any spelling starts; longest first. None without spellings.
-
-    Built as a tree of shared beginnings: vocabularies with thousands of `<unusedN>` entries would make
-    a flat alternative slow at every `<`.
-    """
-    tree: _Tree = {}
-    for spelling in spellings:
-        node = tree
-        for character in spelling:
-            node = node.setdefault(character, {})
-        node[""] = {}
-    return re.compile(_alternatives(tree)) if tree else None
-
-
-_Tree = dict[str, "_Tree"]
-
-
-def _alternatives(tree: _Tree) -> str:
-    branches = [re.escape(head) + _alternatives(rest) for head, rest in tree.items() if head]
-    if not branches:
-        return ""
-    body = branches[0] if len(branches) == 1 and "" not in tree else f"(?:{'|'.join(branches)})"
-    return body + ("?" if "" in tree else "")
-
-
-def defused(text: str, spellings: re.Pattern[str] | None) -> Iterator[str]:
+def defused(text: str, spellings: re.Pattern[str]) -> Iterator[str]:
     """Pieces that join to `text`; none contains a spelling of two or more characters."""
-    if spellings is None:
-        yield text
-        return
     start = 0
     while match := spellings.search(text, start):
         # Searching on from the cut also finds spellings that overlap this one.

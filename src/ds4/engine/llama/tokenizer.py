@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from ds4.engine.llama.capi import Model, ModelParams, Vocab
 from ds4.engine.llama.files import model_files
-from ds4.engine.llama.spellings import MAX_PIECE, bounded, defused, spelling_pattern
+from ds4.engine.llama.spellings import MAX_PIECE, bounded, defused
+from ds4.formats.spellings import spelling_pattern
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -49,9 +50,9 @@ class LlamaTokenizer:
     def encode_raw(self, text: str) -> list[int]:
         """Control spellings become control tokens. No BOS."""
         text = _clean(text)
-        if len(text) <= MAX_PIECE or self._pattern is None:
-            return [i for piece in bounded(text) for i in self._vocab.tokenize(piece.encode(), special=True)]
-        return self._encode_long_raw(text, self._pattern)
+        if len(text) <= MAX_PIECE:
+            return self._vocab.tokenize(text.encode(), special=True)
+        return self._encode_long_raw(text)
 
     def piece(self, token: int) -> bytes:
         """The bytes a token stands for; a control token gives its spelling. EngineError if out of range."""
@@ -63,11 +64,11 @@ class LlamaTokenizer:
     def is_eog(self, token: int) -> bool:
         return token in self._eog
 
-    def _encode_long_raw(self, text: str, pattern: re.Pattern[str]) -> list[int]:
+    def _encode_long_raw(self, text: str) -> list[int]:
         """Cut at control spellings first, so that no other cut falls into one."""
         ids: list[int] = []
         start = 0
-        for match in pattern.finditer(text):
+        for match in self._pattern.finditer(text):
             ids += self._encode_pieces(text[start : match.start()])
             ids.append(self.controls[match[0]])
             start = match.end()

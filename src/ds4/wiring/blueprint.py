@@ -1,24 +1,19 @@
-"""From a Config to running parts: the only place that names concrete classes side by side."""
+"""What to serve, decided from the options and the model file's header."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ds4 import __version__
-from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config, EngineName, ModelChoice
-from ds4.core.clock import RandomIds, SystemClock
 from ds4.core.errors import OptionError
-from ds4.core.job import JobKind
-from ds4.core.ports import Backend, Engine, Ids, Reader
+from ds4.core.ports import Engine
 from ds4.engine.llama import LlamaEngine, LlamaOptions, LlamaTokenizer, read_model_header
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.family import Family
+from ds4.formats.markup import Reasoning, ToolFormat
 from ds4.formats.registry import detect, family_named
-from ds4.observe.records import Observer
-from ds4.parsing.reader import text_reader
-from ds4.prompt.renderer import PromptRenderer
-from ds4.schedule.scheduler import Limits
+from ds4.formats.templates import tool_format
+from ds4.formats.tools.registry import tool_format_named
 
 SCRIPTED_FAMILY = "chatml"
 DEFAULT_CHUNK = 2048
@@ -26,14 +21,29 @@ DEFAULT_CHUNK = 2048
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerStyle:
+    """How the model sets off reasoning and writes tool calls."""
+
+    reasoning: Reasoning
+    tools: ToolFormat
+
+    @property
+    def marks(self) -> Reasoning:
+        """A format with channels has marks of its own."""
+        return self.tools.channels.reasoning if self.tools.channels else self.reasoning
+
+
+@dataclass(frozen=True, slots=True)
 class Blueprint:
     """What to serve: how to open the engine, in which format, under which name.
 
-    `bos` and `eos` are the spellings the template may print.
+    `template` is Jinja source or the name of a built-in layout; `bos` and `eos` are the spellings it may
+    print.
     """
 
     open_engine: Callable[[], Engine]
     family: Family
+    style: AnswerStyle
     template: str
     bos: str
     eos: str
@@ -42,70 +52,32 @@ class Blueprint:
 
 def blueprint(config: Config, choice: ModelChoice | None) -> Blueprint:
     """Reads the model file's header, not the model. Raises StartError."""
-    if choice is None:
-        family = family_named(config.model_family or SCRIPTED_FAMILY)
-        opener = _scripted(config, family, None)
-        return Blueprint(opener, family, family.template, family.bos or "", family.eos or "", "scripted")
-    header = read_model_header(choice.path)
     named = family_named(config.model_family) if config.model_family else None
+    if choice is None:
+        family = named or family_named(SCRIPTED_FAMILY)
+        opener = _scripted(config, family, None)
+        style = answer_style(config, family, family.template)
+        return Blueprint(
+            opener, family, style, family.template, family.bos or "", family.eos or "", "scripted"
+        )
+    header = read_model_header(choice.path)
     family = named or detect(header.arch, header.controls)
     # A family named on the command line wins over the file, its template included.
     template = family.template if named else header.chat_template or family.template
     scripted = config.engine is EngineName.SCRIPTED
     opener = _scripted(config, family, choice.path) if scripted else _llama(config, family, choice.path)
-    return Blueprint(opener, family, template, header.bos, header.eos, model_id(choice.path))
+    style = answer_style(config, family, template)
+    return Blueprint(opener, family, style, template, header.bos, header.eos, model_id(choice.path))
+
+
+def answer_style(config: Config, family: Family, template: str) -> AnswerStyle:
+    named = tool_format_named(config.tool_format) if config.tool_format else None
+    return AnswerStyle(family.reasoning, named or tool_format(family, template))
 
 
 def model_id(path: Path) -> str:
     """The file's name without its ending and without the number of a split part."""
     return path.stem.split("-00001-of-")[0]
-
-
-def limits(config: Config, engine: Engine) -> Limits:
-    quantum = max(config.mixed_prefill_quantum, engine.caps.min_quantum)
-    return Limits(quantum=quantum, chunk=min(config.prefill_chunk or DEFAULT_CHUNK, engine.info.n_batch))
-
-
-def services(
-    config: Config, plan: Blueprint, engine: Engine, backend: Backend, ids: Ids, observe: Observer
-) -> Services:
-    clock = SystemClock()
-    info, tokenizer = engine.info, engine.tokenizer
-    renderer = PromptRenderer(tokenizer, plan.template, clock, bos_token=plan.bos, eos_token=plan.eos)
-    card = ModelCard(
-        id=plan.model_id,
-        name=info.name,
-        n_ctx=info.n_ctx,
-        max_tokens=config.tokens,
-        aliases=tuple(Alias(name, _alias_thinking(name)) for name in plan.family.aliases),
-    )
-    return Services(
-        backend=backend,
-        renderer=renderer,
-        reader=_reader,
-        tokenizer=tokenizer,
-        card=card,
-        clock=clock,
-        ids=ids,
-        observe=observe,
-        version=__version__,
-        started=clock.now(),
-        cors=config.cors,
-    )
-
-
-def new_ids() -> Ids:
-    return RandomIds()
-
-
-def _alias_thinking(name: str) -> bool | None:
-    """deepseek-chat and deepseek-reasoner say in their name whether to think."""
-    return {"deepseek-chat": False, "deepseek-reasoner": True}.get(name)
-
-
-def _reader(kind: JobKind, stops: tuple[str, ...]) -> Reader:
-    # The text of a raw completion is the caller's whole affair, control tokens included.
-    return text_reader(stops, show_control=kind is JobKind.COMPLETION)
 
 
 def _scripted(config: Config, family: Family, model: Path | None) -> Callable[[], Engine]:

@@ -1,0 +1,62 @@
+"""A request as jobs: one for each choice of each prompt.
+
+Choices stand prompt by prompt: choice k of prompt p is number p * n + k, here and on the wire.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ds4.api.openai.generation import MAX_SEED, Wanted
+from ds4.api.openai.logprobs import Pieces
+from ds4.api.services import ReaderFactory, Wished
+from ds4.core.job import Job, JobKind
+from ds4.core.messages import Tool
+from ds4.core.plan import PromptPlan
+from ds4.core.sampling import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the answer consists of. `pieces` spells tokens, when logprobs are wanted."""
+
+    prompts: int = 1
+    n: int = 1
+    include_usage: bool = False
+    pieces: Pieces | None = None
+
+    @property
+    def choices(self) -> range:
+        return range(self.prompts * self.n)
+
+
+def jobs_of(
+    request_id: str,
+    kind: JobKind,
+    plans: Sequence[PromptPlan],
+    want: Wanted,
+    reader: ReaderFactory,
+    tools: tuple[Tool, ...] = (),
+    flags: tuple[str, ...] = (),
+) -> tuple[Job, ...]:
+    """The choices of a prompt share its plan. The first job has the request's id, others add a number."""
+    return tuple(
+        Job(
+            id=f"{request_id}-{number}" if number else request_id,
+            kind=kind,
+            plan=plan,
+            sampling=_varied(want.sampling, choice),
+            max_tokens=want.max_tokens,
+            reader=reader(Wished(kind, plan.text, want.stops, tools, want.logprobs)),
+            flags=flags,
+        )
+        for number, (plan, choice) in enumerate(product(plans, range(want.n)))
+    )
+
+
+def _varied(sampling: Sampling, choice: int) -> Sampling:
+    """Choices differ also when a seed is given; the first is what n = 1 would give."""
+    if sampling.seed is None or not choice:
+        return sampling
+    # Stays positive: only positive seeds count.
+    return replace(sampling, seed=(sampling.seed + choice - 1) % MAX_SEED + 1)

@@ -1,0 +1,49 @@
+"""Values as JSON text. Whatever the model wrote, what comes out parses."""
+
+import re
+
+import orjson
+
+from ds4.parsing.schemas import Types, allows, type_of
+
+_BLANKS = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
+_MISSING = object()
+
+
+def quoted(text: str) -> str:
+    return orjson.dumps(text).decode()
+
+
+def escaped(text: str) -> str:
+    """The inside of a JSON string. Goes character by character, so text can be escaped in pieces."""
+    return quoted(text)[1:-1]
+
+
+def json_or_text(raw: str, types: Types | None, missing: str = "") -> str:
+    """`raw` as the JSON value it is, or else as a JSON string of itself.
+
+    `types`: it may as well be a string written plainly, so a JSON value counts only if it has
+    another of these types; None: it was meant as JSON. `missing`: closing brackets that would make
+    it whole.
+    """
+    for candidate in dict.fromkeys((raw, raw + missing)):
+        value = _loaded(candidate)
+        if value is not _MISSING and _is_meant(value, types):
+            return minified(candidate)
+    return quoted(raw)
+
+
+def minified(raw: str) -> str:
+    """Without whitespace between parts; numbers and strings keep their spelling."""
+    return _BLANKS.sub(r"\1", raw)
+
+
+def _is_meant(value: object, types: Types | None) -> bool:
+    return types is None or (not isinstance(value, str) and allows(types, type_of(value)))
+
+
+def _loaded(raw: str) -> object:
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _MISSING

@@ -1,0 +1,87 @@
+"""GLM 5.2 and 5.3.
+
+    [gMASK]<sop><|system|>tools<|system|>text<|user|>question<|assistant|><think>reasoning</think>answer<|user|>...
+
+Nothing ends a turn but the next marker. Reasoning before the last question is left out and leaves a lone
+</think>. All results of a turn stand behind one <|observation|>.
+"""
+
+from ds4.core.messages import Role, ToolCall
+from ds4.prompt.json_text import SPACED
+from ds4.prompt.layouts.chat import Chat, Entry, runs
+from ds4.prompt.layouts.head import write_tools
+from ds4.prompt.layouts.values import parameters
+from ds4.prompt.layouts.writer import Writer
+
+SYSTEM, USER, ASSISTANT, OBSERVATION = "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"
+THINK, END_THINK = "<think>", "</think>"
+
+
+def write_glm(chat: Chat, out: Writer) -> None:
+    out.ours("[gMASK]<sop>")
+    if chat.tools_first:
+        _write_tools(chat, out)
+    for entry in chat.lead:
+        _write_turn(out, entry, SYSTEM)
+    if not chat.tools_first:
+        _write_tools(chat, out)
+    out.head_ends(len(chat.lead))
+    _write_entries(chat, out)
+    if chat.generates:
+        out.answer_starts(chat.size)
+        out.ours(ASSISTANT + (THINK if chat.thinks else END_THINK))
+
+
+def _write_tools(chat: Chat, out: Writer) -> None:
+    if chat.tools:
+        out.ours(SYSTEM)
+        write_tools(chat, out)
+
+
+def _write_entries(chat: Chat, out: Writer) -> None:
+    question = chat.last_question
+    for run in runs(chat.entries):
+        out.turn_starts(run[0])
+        match run[0].role:
+            case Role.ASSISTANT:
+                _write_answer(out, run[0], with_reasoning=chat.thinks and run[0].index > question)
+            case Role.TOOL:
+                _write_results(out, run)
+            case role:
+                _write_turn(out, run[0], USER if role is Role.USER else SYSTEM)
+
+
+def _write_results(out: Writer, run: tuple[Entry, ...]) -> None:
+    out.ours(OBSERVATION)
+    for entry in run:
+        out.ours("<tool_response>")
+        out.client(entry.text)
+        out.ours("</tool_response>")
+
+
+def _write_turn(out: Writer, entry: Entry, marker: str) -> None:
+    out.ours(marker)
+    out.client(entry.text)
+
+
+def _write_answer(out: Writer, entry: Entry, *, with_reasoning: bool) -> None:
+    out.ours(ASSISTANT)
+    if with_reasoning:
+        out.ours(THINK)
+        out.client(entry.reasoning)
+    out.ours(END_THINK)
+    out.client(entry.text)
+    for call in entry.calls:
+        _write_call(out, call)
+
+
+def _write_call(out: Writer, call: ToolCall) -> None:
+    out.ours("<tool_call>")
+    out.client(call.name)
+    for parameter in parameters(call.arguments, SPACED):
+        out.ours("<arg_key>")
+        out.client(parameter.name)
+        out.ours("</arg_key><arg_value>")
+        out.client(parameter.text)
+        out.ours("</arg_value>")
+    out.ours("</tool_call>")

@@ -1,0 +1,45 @@
+"""Conversations rendered by a template from outside: the model file's own."""
+
+from functools import partial
+
+from ds4.core.messages import Conversation
+from ds4.core.ports import Clock
+from ds4.prompt.boundaries import find_marks
+from ds4.prompt.drafts import Draft, Drafter
+from ds4.prompt.options import PromptOptions
+from ds4.prompt.rendered import Mark, Rendered
+
+
+class TemplateSource:
+    """Thread safe."""
+
+    def __init__(
+        self,
+        source: str,
+        clock: Clock,
+        spellings: list[str],
+        *,
+        names: dict[str, str],
+        options: PromptOptions,
+        min_boundary_chars: int,
+    ) -> None:
+        """Boundaries are looked for in texts of at least `min_boundary_chars`, since each costs a render.
+
+        Raises ModelError when the template does not compile.
+        """
+        self._drafter = Drafter(source, clock, spellings, names, options)
+        self._min_boundary_chars = min_boundary_chars
+
+    def render(self, conversation: Conversation) -> Rendered:
+        """Raises BadRequest on what the template refuses, TemplateError on what it fails at."""
+        draft = self._drafter.draft(conversation)
+        return Rendered(draft.guard.restore(draft.text), draft.text, self._marks(draft))
+
+    def _marks(self, draft: Draft) -> tuple[Mark, ...]:
+        if len(draft.text) < self._min_boundary_chars:
+            return ()
+        render = partial(self._drafter.again, draft)
+        found = find_marks(
+            draft.text, draft.messages, bool(draft.values["tools"]), draft.guard.sentinel, render
+        )
+        return tuple(Mark(mark.offset, mark.kind, mark.message if draft.as_sent else None) for mark in found)

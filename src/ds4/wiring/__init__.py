@@ -1,0 +1,18 @@
+"""From a Config to running parts: the only place that names concrete classes side by side."""
+
+from ds4.wiring.access import access, tls
+from ds4.wiring.answers import readers
+from ds4.wiring.blueprint import AnswerStyle, Blueprint, blueprint
+from ds4.wiring.services import limits, new_ids, services
+
+__all__ = [
+    "AnswerStyle",
+    "Blueprint",
+    "access",
+    "blueprint",
+    "limits",
+    "new_ids",
+    "readers",
+    "services",
+    "tls",
+]

@@ -1,0 +1,39 @@
+"""How answers are read."""
+
+from ds4.api.services import ReaderFactory, Wished
+from ds4.core.job import JobKind
+from ds4.core.ports import Ids, Reader, Tokenizer
+from ds4.observe.records import Notice, Observer
+from ds4.parsing.answer import AnswerSpec, answer_reader, reasoning_open
+from ds4.parsing.reader import text_reader
+from ds4.wiring.blueprint import AnswerStyle
+
+PROMPT_TAIL = 1 << 16
+"""Characters of a prompt's end that say whether it ends inside reasoning."""
+
+
+def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observer) -> ReaderFactory:
+    """Raw completions are read as they are, chat answers by the model's own format."""
+
+    def warn(text: str) -> None:
+        observe(Notice(f"invalid tool call returned as text: {text[:200]!r}", "warning"))
+
+    def reader(wished: Wished) -> Reader:
+        if wished.kind is JobKind.COMPLETION:
+            # Its text is the caller's whole affair, control tokens included.
+            return text_reader(wished.stops, want_tokens=wished.tokens, show_control=True)
+        tail = wished.prompt[-PROMPT_TAIL:]
+        return answer_reader(
+            AnswerSpec(
+                ids=ids,
+                reasoning=style.reasoning,
+                tool_format=style.tools,
+                reasoning_open=reasoning_open(tail, style.marks, tokenizer.controls),
+                tools=wished.tools,
+                stops=wished.stops,
+                want_tokens=wished.tokens,
+                malformed=warn,
+            )
+        )
+
+    return reader

@@ -1,0 +1,35 @@
+"""The operator's decisions about prompts."""
+
+from pathlib import Path
+
+from ds4.config import Config
+from ds4.core.errors import StartError
+from ds4.formats.family import Family
+from ds4.formats.preamble import THINK_MAX, preamble_origin, read_preamble, think_max_origin
+from ds4.observe.records import Notice, Observer
+from ds4.prompt.options import PromptOptions
+
+
+def prompt_options(config: Config, family: Family, n_ctx: int, observe: Observer) -> PromptOptions:
+    """Reads the operator's texts and says whose they are. Raises StartError."""
+    preamble = think_max = None
+    if config.tools_preamble is not None:
+        preamble = read_preamble(_text(config.tools_preamble))
+        observe(Notice(f"tools preamble {config.tools_preamble} ({preamble_origin(preamble)} text)"))
+    if config.think_max is not None:
+        think_max = _text(config.think_max)
+        observe(Notice(f"think max {config.think_max} ({think_max_origin(think_max)} text)"))
+    return PromptOptions(
+        n_ctx=n_ctx,
+        efforts=family.efforts,
+        tools_first=not config.tools_after_system,
+        preamble=preamble,
+        think_max=THINK_MAX if think_max is None else think_max,
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartError(f"{path}: {error}") from None

@@ -1,0 +1,69 @@
+"""The parts that answer requests, once the engine is open."""
+
+from ds4 import __version__
+from ds4.api.access import Access
+from ds4.api.services import Alias, ModelCard, Services
+from ds4.config import Config
+from ds4.core.clock import RandomIds, SystemClock
+from ds4.core.ports import Backend, Engine, Ids
+from ds4.observe.records import Observer
+from ds4.prompt.renderer import PromptRenderer
+from ds4.schedule.scheduler import Limits
+from ds4.wiring.answers import readers
+from ds4.wiring.blueprint import DEFAULT_CHUNK, Blueprint
+from ds4.wiring.prompts import prompt_options
+
+
+def limits(config: Config, engine: Engine) -> Limits:
+    quantum = max(config.mixed_prefill_quantum, engine.caps.min_quantum)
+    return Limits(quantum=quantum, chunk=min(config.prefill_chunk or DEFAULT_CHUNK, engine.info.n_batch))
+
+
+def services(
+    config: Config,
+    plan: Blueprint,
+    engine: Engine,
+    backend: Backend,
+    ids: Ids,
+    observe: Observer,
+    access: Access,
+) -> Services:
+    clock = SystemClock()
+    info, tokenizer = engine.info, engine.tokenizer
+    renderer = PromptRenderer(
+        tokenizer,
+        plan.template,
+        clock,
+        bos_token=plan.bos,
+        eos_token=plan.eos,
+        options=prompt_options(config, plan.family, info.n_ctx, observe),
+    )
+    card = ModelCard(
+        id=plan.model_id,
+        name=info.name,
+        n_ctx=info.n_ctx,
+        max_tokens=config.tokens,
+        aliases=tuple(Alias(name, _alias_thinking(name)) for name in plan.family.aliases),
+    )
+    return Services(
+        backend=backend,
+        renderer=renderer,
+        reader=readers(plan.style, tokenizer, ids, observe),
+        tokenizer=tokenizer,
+        card=card,
+        clock=clock,
+        ids=ids,
+        observe=observe,
+        version=__version__,
+        started=clock.now(),
+        access=access,
+    )
+
+
+def new_ids() -> Ids:
+    return RandomIds()
+
+
+def _alias_thinking(name: str) -> bool | None:
+    """deepseek-chat and deepseek-reasoner say in their name whether to think."""
+    return {"deepseek-chat": False, "deepseek-reasoner": True}.get(name)

@@ -1,0 +1,192 @@
+"""What holds for any output: nothing raises, nothing is lost, and the cut never matters."""
+
+import json
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from feeding import bytewise
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transcripts import Outcome, cases, reader, run
+
+from ds4.core.events import FinishReason, ParsedEvent, Reasoning, Stop, Text, ToolArgs, ToolEnd, ToolStart
+from ds4.core.ports import Piece
+from ds4.formats.markup import ToolFormat
+from ds4.formats.tools.registry import TOOL_FORMATS, tool_format_named
+from ds4.parsing.joined import joined
+
+every_format = pytest.mark.parametrize("tool_format", TOOL_FORMATS, ids=lambda f: f.name)
+few = settings(max_examples=30)
+"""Seven formats share the time of one test."""
+PLAIN = [
+    "a",
+    " ",
+    "\n",
+    "<",
+    "&",
+    '"',
+    "\\",
+    "é",
+    "👨‍👩‍👧",
+    "שלום",
+    "stock",
+    "x y",
+    "12",
+    "null",
+    "&lt;",
+    "&amp;",
+]
+JSON = [
+    '{"name": "stock", "arguments": {',
+    '"item": "',
+    '"tags": [',
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    '"',
+    "\\u12",
+]
+REASONING = ["<think>", "</think>", "<thin"]
+LOSSLESS = [tool_format_named(name) for name in ("dsml", "glm", "qwen_xml")]
+"""Here all that is no tag is payload or text. JSON has further members, harmony has headers."""
+
+
+def tags(tool_format: ToolFormat) -> list[str]:
+    """Whole tags, and the rests some of them have."""
+    rests = [' name="stock">', ' name="item" string="true">', ' name="depth" string="false">', "stock>", ">"]
+    return sorted(tool_format.spellings) + rests
+
+
+def output_of(tool_format: ToolFormat) -> st.SearchStrategy[str]:
+    """Heaps of tags and text, and golden outputs with such heaps in some places."""
+    parts = [st.sampled_from(tags(tool_format)), st.sampled_from(PLAIN), st.sampled_from(JSON + REASONING)]
+    heaps = st.lists(st.one_of(*parts), max_size=25).map("".join)
+    golden = [case.raw for case in cases() if case.format == tool_format.name]
+    edits = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 30), st.one_of(*parts)), max_size=3)
+    return st.one_of(heaps, st.builds(edited, st.sampled_from(golden), edits))
+
+
+def edited(text: str, edits: list[tuple[int, int, str]]) -> str:
+    for at, length, part in edits:
+        text = text[:at] + part + text[at + length :]
+    return text
+
+
+def cut_at(data: bytes, places: list[int]) -> list[bytes]:
+    ends = sorted({0, len(data), *(place % (len(data) + 1) for place in places)})
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+def check_order(outcome: Outcome) -> None:
+    """Calls come one after the other, each with its start first; only the last may lack its end."""
+    calls = [event for event in outcome.events if isinstance(event, (ToolStart, ToolArgs, ToolEnd))]
+    shape = "".join(type(event).__name__[4] for event in calls)
+    assert re.fullmatch("(SAE)*(SA?)?", shape), shape
+    assert [event.index for event in calls if isinstance(event, ToolStart)] == list(range(shape.count("S")))
+
+
+def check_arguments(outcome: Outcome) -> None:
+    ended = {event.index for event in outcome.events if isinstance(event, ToolEnd)}
+    for event in outcome.events:
+        if isinstance(event, ToolArgs) and event.index in ended:
+            assert isinstance(json.loads(event.text), dict)
+
+
+@every_format
+@few
+@given(
+    data=st.data(), places=st.lists(st.integers(0), max_size=6), reasoning=st.booleans(), cut=st.booleans()
+)
+def test_the_cut_never_matters(
+    tool_format: ToolFormat, data: st.DataObject, places: list[int], reasoning: bool, cut: bool
+) -> None:
+    raw = data.draw(output_of(tool_format)).encode()
+
+    def read(pieces: list[bytes]) -> Outcome:
+        return run(reader(tool_format.name, reasoning_open=reasoning), pieces, cut=cut)
+
+    whole = read([raw])
+    check_order(whole)
+    check_arguments(whole)
+    assert read(bytewise(raw)) == whole
+    assert read(cut_at(raw, places)) == whole
+
+
+@every_format
+@few
+@given(data=st.data(), cut=st.booleans())
+def test_the_finish_is_honest(tool_format: ToolFormat, data: st.DataObject, cut: bool) -> None:
+    raw = data.draw(output_of(tool_format)).encode()
+    outcome = run(reader(tool_format.name), [raw], cut=cut)
+    starts = sum(isinstance(event, ToolStart) for event in outcome.events)
+    ends = sum(isinstance(event, ToolEnd) for event in outcome.events)
+    if outcome.stop is not None:
+        assert outcome.stop == Stop(FinishReason.TOOL_CALLS)
+        assert starts == ends > 0
+    elif not cut:
+        assert starts == 0
+
+
+@every_format
+@few
+@given(raw=st.binary(max_size=60))
+def test_any_bytes_are_read(tool_format: ToolFormat, raw: bytes) -> None:
+    assert run(reader(tool_format.name), bytewise(raw)) == run(reader(tool_format.name), [raw])
+
+
+@every_format
+@few
+@given(data=st.data())
+def test_without_tools_and_reasoning_all_is_text(tool_format: ToolFormat, data: st.DataObject) -> None:
+    raw = "." + data.draw(output_of(tool_format))
+    if tool_format.channels is None:
+        outcome = run(reader(tool_format.name, tools=()), bytewise(raw.encode()))
+        assert outcome == Outcome((Text(raw),))
+
+
+@every_format
+@few
+@given(raw=st.text(st.sampled_from("ab <>/&\n=\"'é🙂"), max_size=40), reasoning=st.booleans())
+def test_what_holds_no_tag_is_text_or_reasoning(tool_format: ToolFormat, raw: str, reasoning: bool) -> None:
+    outcome = run(reader(tool_format.name, reasoning_open=reasoning), bytewise(raw.encode()))
+    expected = (Reasoning(raw) if reasoning else Text(raw),) if raw else ()
+    assert outcome == Outcome(expected)
+
+
+def seen(events: Iterable[ParsedEvent]) -> str:
+    """Everything that came out, in whatever part."""
+    parts = []
+    for event in joined(events):
+        match event:
+            case Text(text) | Reasoning(text) | ToolArgs(text=text):
+                parts.append(text)
+            case ToolStart(name=name):
+                parts.append(name)
+    return " ".join(parts)
+
+
+@pytest.mark.parametrize("tool_format", LOSSLESS, ids=lambda f: f.name)
+@few
+@given(data=st.data())
+def test_no_word_is_lost_whatever_the_markup(tool_format: ToolFormat, data: st.DataObject) -> None:
+    """Numbered words, strewn among tags: each must come out, as text or in a call."""
+    blanks = st.sampled_from(["", " ", "\n"])
+    parts = data.draw(
+        st.lists(st.tuples(st.sampled_from([*tags(tool_format), *REASONING]), blanks), max_size=20)
+    )
+    raw = "".join(f"{tag}{blank}word{number};" for number, (tag, blank) in enumerate(parts))
+    target = reader(tool_format.name)
+    read, events = "", list[ParsedEvent]()
+    for piece in raw:
+        fed = target.feed(Piece(piece.encode(), 0, control=False))
+        read, events = read + piece, [*events, *fed.events]
+        if fed.hint.stop:
+            # The end of a block: what stands behind it would never be sampled.
+            break
+    out = seen([*events, *target.flush().events])
+    assert [word for word in re.findall(r"word\d+;", read) if word not in out] == []

@@ -1,0 +1,30 @@
+"""Every golden output, however it is cut: whole, byte by byte and at every place in two."""
+
+import pytest
+from feeding import bytewise
+from transcripts import Case, cases, lines_of, run
+
+every_case = pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+
+
+def test_every_format_has_cases() -> None:
+    formats = {case.format for case in cases()}
+    assert formats == {"dsml", "glm", "qwen_xml", "hermes_json", "llama_json", "mistral", "harmony"}
+
+
+@every_case
+def test_whole(case: Case) -> None:
+    assert lines_of(run(case.reader(), [case.raw.encode()], cut=case.cut)) == case.events
+
+
+@every_case
+def test_byte_by_byte(case: Case) -> None:
+    assert lines_of(run(case.reader(), bytewise(case.raw.encode()), cut=case.cut)) == case.events
+
+
+@every_case
+def test_cut_in_two_anywhere(case: Case) -> None:
+    data = case.raw.encode()
+    for at in range(len(data)):
+        outcome = run(case.reader(), [data[:at], data[at:]], cut=case.cut)
+        assert lines_of(outcome) == case.events, at
