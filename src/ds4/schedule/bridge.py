@@ -1,7 +1,7 @@
 """Between the event loop and the engine thread.
 
 Rules:
-- Everything in this file but `LocalBackend.deliver` and `publish` runs on the event loop.
+- Everything in this file but `LocalBackend.deliver`, `publish` and `alive` runs on the event loop.
 - The engine thread never waits for a reader: it hands over one batch per step and goes on.
 - A reader that lets more than MAX_BATCHES pile up is dropped; its job is cancelled.
 """
@@ -135,9 +135,13 @@ class LocalBackend:
         self._streams.clear()
 
     def publish(self, status: Status) -> None:
-        """Called on the engine thread after every turn: a sign of life and the latest status."""
+        """Called on the engine thread: how things stand."""
         self._status = status
-        self._seen = self._clock.now()
+        self.alive(self._clock.now())
+
+    def alive(self, now: float) -> None:
+        """Called on the engine thread after every turn: a sign of life."""
+        self._seen = now
 
     def deliver(self, deliveries: Sequence[Delivery]) -> None:
         """Called on the engine thread; returns at once."""

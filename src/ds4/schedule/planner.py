@@ -48,9 +48,9 @@ def plan_step(turns: Sequence[Turn], budget: Budget) -> tuple[Share, ...]:
 
 
 def _share_prefill(turns: Sequence[Turn], left: int) -> list[Share]:
-    shares = []
-    waiting = sorted((t for t in turns if t.remaining), key=lambda t: (t.served, t.slot))
-    for turn in waiting:
+    shares: list[Share] = []
+    waiting = [turn for turn in turns if turn.remaining]
+    for turn in sorted(waiting, key=lambda t: (t.served, t.slot)):
         rows = min(left, turn.remaining, turn.to_stop)
         if rows <= 0:
             break

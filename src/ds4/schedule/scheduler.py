@@ -234,4 +234,6 @@ def _next_rows(session: Session, rows: int) -> Ids:
 
 
 def _turn_of(session: Session) -> Turn:
+    if session.state is State.DECODE:
+        return Turn(session.slot, 0, 0, 0)
     return Turn(session.slot, session.remaining, session.to_stop, session.served)

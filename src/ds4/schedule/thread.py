@@ -6,6 +6,7 @@ comes back through futures.
 """
 
 import asyncio
+import math
 import queue
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 IDLE_SECONDS = 1.0
 """How often an idle engine thread shows that it is alive."""
+STATUS_SECONDS = 0.1
 
 
 def apply(scheduler: Scheduler, command: Command) -> None:
@@ -85,14 +87,19 @@ class EngineThread:
         self._executor.shutdown(wait=False)
 
     def _turn_around(self, scheduler: Scheduler, backend: LocalBackend) -> None:
-        busy = False
+        busy, shown = False, -math.inf
         while True:
             for command in self._take(wait=not busy):
                 if command is None:
                     return
                 apply(scheduler, command)
             busy = scheduler.turn()
-            backend.publish(scheduler.status())
+            now = self._clock.now()
+            # A status a tenth of a second old is fresh enough, and a decode step has no time to give away.
+            if not busy or now - shown >= STATUS_SECONDS:
+                backend.publish(scheduler.status())
+                shown = now
+            backend.alive(now)
 
     def _take(self, *, wait: bool) -> Iterator[Command | None]:
         """All commands that are there; with `wait`, the first may take IDLE_SECONDS to come."""
