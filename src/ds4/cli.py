@@ -1,6 +1,7 @@
 """The command `ds4-server`: start, serve, stop; exit codes and the words on stderr."""
 
 import asyncio
+import gc
 import os
 import ssl
 import sys
@@ -28,6 +29,7 @@ BROKEN = 1
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    _hold_standard_streams()
     try:
         asked = parse(sys.argv[1:] if argv is None else argv)
         if isinstance(asked, HelpRequest):
@@ -56,6 +58,23 @@ def run(config: Config) -> int:
             return runner.run(Program(config, plan, sink, access, tls).serve())
     finally:
         sink.close()
+
+
+def _hold_standard_streams() -> None:
+    """A closed standard stream's number would be given to the next file or socket that is opened."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _spare_the_collector() -> None:
+    """What is loaded now stays: walking it again and again would only stall the threads. Large requests
+    make many objects at once, all of them wanted, so collections start later, too."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def _change_directory(config: Config) -> None:
@@ -126,7 +145,10 @@ class Program:
             engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk
         ):
             sink(Notice(text))
+        for text in engine.info.notes:
+            sink(Notice(text, "warning"))
         self._gate.open(build_app(parts))
+        _spare_the_collector()
         scheme = "http" if self._tls is None else "https"
         sink(Notice(f"listening on {scheme}://{config.host}:{config.port}"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from api_fakes import DeafReader, FakeBackend, World, finish, run, settle
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.core.errors import EngineError, Overloaded, Unavailable
@@ -158,7 +158,6 @@ def scripts(draw: st.DrawFn) -> list[tuple[Event, ...]]:
     return script
 
 
-@settings(max_examples=60, deadline=None)
 @given(scripts())
 def test_stream_and_whole_say_the_same(script: list[tuple[Event, ...]]) -> None:
     world = World(FakeBackend(script))

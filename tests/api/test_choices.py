@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from api_fakes import DeafReader, FakeBackend, Stream, World, deaf_reader, finish, run, settle
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.api.openai.choices import jobs_of
@@ -137,7 +137,6 @@ def by_choice(body: bytes) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-@settings(max_examples=60)
 @given(scripts())
 def test_interleaved_streams_add_up_to_the_whole_answers(script: Script) -> None:
     whole = json.loads(run(play(CHAT, script)))["choices"]

@@ -66,4 +66,4 @@ def test_bodies_are_the_request_models() -> None:
 
 def test_streams_are_declared_where_there_are_any() -> None:
     streams = {path for path, method in OPERATIONS if "text/event-stream" in str(PAGE["paths"][path][method])}
-    assert streams == {"/v1/chat/completions", "/v1/completions"}
+    assert streams == {"/v1/chat/completions", "/v1/completions", "/v1/messages", "/v1/responses"}

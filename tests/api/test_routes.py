@@ -198,7 +198,7 @@ def test_a_wrong_method_is_405_and_says_what_is_allowed(method: str, path: str, 
 
 CORS = {
     "access-control-allow-origin": "*",
-    "access-control-allow-methods": "GET, POST, OPTIONS",
+    "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
     "access-control-allow-headers": "*",
 }
 

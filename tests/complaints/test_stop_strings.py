@@ -2,7 +2,7 @@
 
 import asyncio
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.testing.inside import Setting, chat_body, inside, streamed_text, text_of
@@ -18,7 +18,6 @@ def cut(text: str, among: list[str]) -> str:
     return text[: end + size]
 
 
-@settings(max_examples=60)
 @given(letters, stops)
 def test_text_ends_right_before_the_stop_string(said: str, among: list[str]) -> None:
     async def body() -> None:

@@ -21,6 +21,8 @@ def row(*values: float) -> NDArray[np.float32]:
 
 
 EIGHT = row(1, 2, 3, 4, 0, -1, 3.9, 2)
+ENOUGH = 300
+"""Draws that meet every one of a few tokens, if the rarest comes once in twenty draws."""
 
 
 def drawn(sampling: Sampling, logits: NDArray[np.float32], count: int = 3000) -> Counter[int]:
@@ -56,22 +58,27 @@ def test_temperature_flattens() -> None:
     assert found[1] / 3000 == pytest.approx(0.5, abs=0.04)
 
 
+@pytest.mark.parametrize("temperature", [1e-300, 5e-324])
+def test_a_temperature_next_to_zero_is_argmax(temperature: float) -> None:
+    assert set(drawn(Sampling(min_p=0, temperature=temperature, seed=7), EIGHT, 20)) == {3}
+
+
 def test_min_p_keeps_what_is_likely_enough_before_temperature() -> None:
     logits = np.log(row(0.6, 0.31, 0.06, 0.03))
-    assert set(drawn(Sampling(min_p=0.5, temperature=50, seed=1), logits)) == {0, 1}
-    assert set(drawn(Sampling(min_p=0.09, temperature=50, seed=1), logits)) == {0, 1, 2}
-    assert set(drawn(Sampling(min_p=0, temperature=50, seed=1), logits)) == {0, 1, 2, 3}
-    assert set(drawn(Sampling(min_p=7, temperature=50, seed=1), logits)) == {0}
+    assert set(drawn(Sampling(min_p=0.5, temperature=50, seed=1), logits, ENOUGH)) == {0, 1}
+    assert set(drawn(Sampling(min_p=0.09, temperature=50, seed=1), logits, ENOUGH)) == {0, 1, 2}
+    assert set(drawn(Sampling(min_p=0, temperature=50, seed=1), logits, ENOUGH)) == {0, 1, 2, 3}
+    assert set(drawn(Sampling(min_p=7, temperature=50, seed=1), logits, ENOUGH)) == {0}
 
 
 @pytest.mark.parametrize(("top_k", "kept"), [(1, {3}), (2, {3, 6}), (0, set(range(8))), (100, set(range(8)))])
 def test_top_k(top_k: int, kept: set[int]) -> None:
-    assert set(drawn(Sampling(min_p=0, temperature=50, top_k=top_k, seed=1), EIGHT)) == kept
+    assert set(drawn(Sampling(min_p=0, temperature=50, top_k=top_k, seed=1), EIGHT, ENOUGH)) == kept
 
 
 def test_top_k_has_a_ceiling() -> None:
     logits = np.linspace(1, 1.1, MAX_TOP_K + 500, dtype=np.float32)
-    found = drawn(Sampling(min_p=0, top_k=MAX_TOP_K + 400, seed=1), logits, 6000)
+    found = drawn(Sampling(min_p=0, top_k=MAX_TOP_K + 400, seed=1), logits, ENOUGH)
     assert min(found) >= 500
 
 
@@ -81,7 +88,7 @@ def test_top_k_has_a_ceiling() -> None:
 )
 def test_top_p_keeps_the_fewest_that_reach_it(top_p: float, kept: set[int]) -> None:
     logits = np.log(row(0.5, 0.3, 0.15, 0.05))
-    assert set(drawn(Sampling(min_p=0, top_p=top_p, seed=3), logits)) == kept
+    assert set(drawn(Sampling(min_p=0, top_p=top_p, seed=3), logits, ENOUGH)) == kept
 
 
 def test_the_same_seed_gives_the_same_draws_and_others_differ() -> None:

@@ -49,10 +49,12 @@ def test_a_choice_survives_every_filter(logits: Row, draw: float, sampling: Samp
     token = choose(logits, sampling, draw)
     kept = survivors(logits, float(logits.max()), sampling.min_p)
     assert token in kept
+    # Logits that differ by less than exp can tell are as likely as each other.
+    scaled = (logits.astype(np.float64) - logits.max()) / sampling.temperature
+    weights = np.exp(scaled)
     if sampling.top_k:
-        assert int((logits > logits[token]).sum()) < sampling.top_k
-    weights = np.exp((logits[kept].astype(np.float64) - logits.max()) / sampling.temperature)
-    likelier = weights[logits[kept] > logits[token]].sum() / weights.sum()
+        assert int((scaled > scaled[token]).sum()) < sampling.top_k
+    likelier = weights[kept][weights[kept] > weights[token]].sum() / weights[kept].sum()
     if not 0 < sampling.top_k < kept.size:
         assert likelier <= sampling.top_p + 1e-9
 

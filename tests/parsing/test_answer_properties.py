@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import pairwise
 
 import pytest
 from feeding import bytewise
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transcripts import Outcome, cases, reader, run
 
@@ -18,8 +19,6 @@ from ds4.formats.tools.registry import TOOL_FORMATS, tool_format_named
 from ds4.parsing.joined import joined
 
 every_format = pytest.mark.parametrize("tool_format", TOOL_FORMATS, ids=lambda f: f.name)
-few = settings(max_examples=30)
-"""Seven formats share the time of one test."""
 PLAIN = [
     "a",
     " ",
@@ -55,6 +54,8 @@ REASONING = ["<think>", "</think>", "<thin"]
 LOSSLESS = [tool_format_named(name) for name in ("dsml", "glm", "qwen_xml")]
 """Here all that is no tag is payload or text. JSON has further members, harmony has headers."""
 
+WITHOUT_CHANNELS = [tool_format for tool_format in TOOL_FORMATS if tool_format.channels is None]
+
 
 def tags(tool_format: ToolFormat) -> list[str]:
     """Whole tags, and the rests some of them have."""
@@ -62,12 +63,13 @@ def tags(tool_format: ToolFormat) -> list[str]:
     return sorted(tool_format.spellings) + rests
 
 
+@cache
 def output_of(tool_format: ToolFormat) -> st.SearchStrategy[str]:
     """Heaps of tags and text, and golden outputs with such heaps in some places."""
-    parts = [st.sampled_from(tags(tool_format)), st.sampled_from(PLAIN), st.sampled_from(JSON + REASONING)]
-    heaps = st.lists(st.one_of(*parts), max_size=25).map("".join)
+    parts = st.sampled_from(tags(tool_format) + PLAIN + JSON + REASONING)
+    heaps = st.lists(parts, max_size=25).map("".join)
     golden = [case.raw for case in cases() if case.format == tool_format.name]
-    edits = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 30), st.one_of(*parts)), max_size=3)
+    edits = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 30), parts), max_size=3)
     return st.one_of(heaps, st.builds(edited, st.sampled_from(golden), edits))
 
 
@@ -97,32 +99,8 @@ def check_arguments(outcome: Outcome) -> None:
             assert isinstance(json.loads(event.text), dict)
 
 
-@every_format
-@few
-@given(
-    data=st.data(), places=st.lists(st.integers(0), max_size=6), reasoning=st.booleans(), cut=st.booleans()
-)
-def test_the_cut_never_matters(
-    tool_format: ToolFormat, data: st.DataObject, places: list[int], reasoning: bool, cut: bool
-) -> None:
-    raw = data.draw(output_of(tool_format)).encode()
-
-    def read(pieces: list[bytes]) -> Outcome:
-        return run(reader(tool_format.name, reasoning_open=reasoning), pieces, cut=cut)
-
-    whole = read([raw])
-    check_order(whole)
-    check_arguments(whole)
-    assert read(bytewise(raw)) == whole
-    assert read(cut_at(raw, places)) == whole
-
-
-@every_format
-@few
-@given(data=st.data(), cut=st.booleans())
-def test_the_finish_is_honest(tool_format: ToolFormat, data: st.DataObject, cut: bool) -> None:
-    raw = data.draw(output_of(tool_format)).encode()
-    outcome = run(reader(tool_format.name), [raw], cut=cut)
+def check_finish(outcome: Outcome, cut: bool) -> None:
+    """It says tool calls when there are whole ones, and only then."""
     starts = sum(isinstance(event, ToolStart) for event in outcome.events)
     ends = sum(isinstance(event, ToolEnd) for event in outcome.events)
     if outcome.stop is not None:
@@ -133,24 +111,40 @@ def test_the_finish_is_honest(tool_format: ToolFormat, data: st.DataObject, cut:
 
 
 @every_format
-@few
+@given(
+    data=st.data(), places=st.lists(st.integers(0), max_size=6), reasoning=st.booleans(), cut=st.booleans()
+)
+def test_the_cut_never_matters_and_the_end_is_honest(
+    tool_format: ToolFormat, data: st.DataObject, places: list[int], reasoning: bool, cut: bool
+) -> None:
+    raw = data.draw(output_of(tool_format)).encode()
+
+    def read(pieces: list[bytes]) -> Outcome:
+        return run(reader(tool_format.name, reasoning_open=reasoning), pieces, cut=cut)
+
+    whole = read([raw])
+    check_order(whole)
+    check_arguments(whole)
+    check_finish(whole, cut)
+    assert read(bytewise(raw)) == whole
+    assert read(cut_at(raw, places)) == whole
+
+
+@every_format
 @given(raw=st.binary(max_size=60))
 def test_any_bytes_are_read(tool_format: ToolFormat, raw: bytes) -> None:
     assert run(reader(tool_format.name), bytewise(raw)) == run(reader(tool_format.name), [raw])
 
 
-@every_format
-@few
+@pytest.mark.parametrize("tool_format", WITHOUT_CHANNELS, ids=lambda f: f.name)
 @given(data=st.data())
 def test_without_tools_and_reasoning_all_is_text(tool_format: ToolFormat, data: st.DataObject) -> None:
     raw = "." + data.draw(output_of(tool_format))
-    if tool_format.channels is None:
-        outcome = run(reader(tool_format.name, tools=()), bytewise(raw.encode()))
-        assert outcome == Outcome((Text(raw),))
+    outcome = run(reader(tool_format.name, tools=()), bytewise(raw.encode()))
+    assert outcome == Outcome((Text(raw),))
 
 
 @every_format
-@few
 @given(raw=st.text(st.sampled_from("ab <>/&\n=\"'é🙂"), max_size=40), reasoning=st.booleans())
 def test_what_holds_no_tag_is_text_or_reasoning(tool_format: ToolFormat, raw: str, reasoning: bool) -> None:
     outcome = run(reader(tool_format.name, reasoning_open=reasoning), bytewise(raw.encode()))
@@ -171,7 +165,6 @@ def seen(events: Iterable[ParsedEvent]) -> str:
 
 
 @pytest.mark.parametrize("tool_format", LOSSLESS, ids=lambda f: f.name)
-@few
 @given(data=st.data())
 def test_no_word_is_lost_whatever_the_markup(tool_format: ToolFormat, data: st.DataObject) -> None:
     """Numbered words, strewn among tags: each must come out, as text or in a call."""

@@ -19,6 +19,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ds4.core.events import (
@@ -149,8 +150,9 @@ def _line(event: ParsedEvent) -> str:
             return "end"
 
 
-def cases() -> list[Case]:
-    return [case for path in sorted(FOLDER.glob("*.txt")) for case in _read(path)]
+@cache
+def cases() -> tuple[Case, ...]:
+    return tuple(case for path in sorted(FOLDER.glob("*.txt")) for case in _read(path))
 
 
 def _read(path: Path) -> Iterable[Case]:

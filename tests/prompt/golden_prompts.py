@@ -16,7 +16,7 @@ import orjson
 
 from ds4.core.messages import Conversation, Message, Role, TextPart, Thinking, Tool, ToolCall
 from ds4.core.plan import PromptPlan
-from ds4.engine.scripted.bpe import Bpe, packaged_merges
+from ds4.engine.scripted.bpe import packaged_bpe
 from ds4.engine.scripted.tokenizer import ScriptedTokenizer
 from ds4.formats.registry import family_named
 from ds4.prompt.options import PromptOptions
@@ -35,7 +35,7 @@ CONVERSATIONS = tuple(sorted(path.stem for path in (WIRE / "conversations").glob
 
 @cache
 def tokenizer(family: str) -> ScriptedTokenizer:
-    return ScriptedTokenizer(family_named(family), Bpe(packaged_merges()))
+    return ScriptedTokenizer(family_named(family), packaged_bpe())
 
 
 @cache

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import nodes
+from jinja2 import Template, nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -201,17 +201,23 @@ class _Generation(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
-def plainly(case: Case, conversation: Conversation) -> str:
-    """The template's text by Jinja alone: what the model's authors see."""
+@cache
+def _by_jinja_alone(case: Case) -> Template:
     env = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", _Generation]
     )
     env.filters["tojson"] = _dump
     wall = datetime.fromtimestamp(FakeClock().wall())
     env.globals |= {"strftime_now": wall.strftime, "bos_token": case.bos, "eos_token": case.eos}
+    return env.from_string(case.source)
+
+
+def plainly(case: Case, conversation: Conversation) -> str:
+    """The template's text by Jinja alone: what the model's authors see."""
     messages = [_plain_message(case, message) for message in conversation.messages]
     tools = [{"type": "function", "function": json.loads(t.raw)} for t in conversation.tools] or None
-    return env.from_string(case.source).render(messages=messages, tools=tools, add_generation_prompt=True)
+    template = _by_jinja_alone(case)
+    return template.render(messages=messages, tools=tools, add_generation_prompt=True)
 
 
 def _dump(value: object, ensure_ascii: bool = False, **options: Any) -> str:

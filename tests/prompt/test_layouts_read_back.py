@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from golden_prompts import renderer
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from prompt_cases import say
 
@@ -70,7 +70,6 @@ def read(family: str, answer: Message) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("family", NAMES)
-@settings(max_examples=12, deadline=None)
 @given(calls=st.lists(values, min_size=1, max_size=3), text=texts, reasoning=texts)
 def test_calls_come_back(family: str, calls: list[dict[str, Any]], text: str, reasoning: str) -> None:
     made = tuple(ToolCall(str(n), "edit", json.dumps(value)) for n, value in enumerate(calls))

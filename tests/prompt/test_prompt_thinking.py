@@ -1,6 +1,7 @@
 """What a template is told about reasoning, and gpt-oss's one place for what comes before a call."""
 
 import json
+from functools import cache
 
 import pytest
 from prompt_cases import CASES, ByteTokenizer, call, chat, say, tool
@@ -51,9 +52,14 @@ STRICT = HARMONY.source.replace(
 )
 
 
-def gpt_oss(conversation: Conversation) -> str:
+@cache
+def gpt_oss_renderer() -> PromptRenderer:
     assert HARMONY.source != STRICT
-    return PromptRenderer(ByteTokenizer(HARMONY.controls), STRICT, FakeClock()).render(conversation).text
+    return PromptRenderer(ByteTokenizer(HARMONY.controls), STRICT, FakeClock())
+
+
+def gpt_oss(conversation: Conversation) -> str:
+    return gpt_oss_renderer().render(conversation).text
 
 
 def test_text_and_reasoning_before_a_call_share_their_place() -> None:

@@ -5,7 +5,7 @@ import pytest
 from ds4.core.events import Fed, FinishReason, Hint, ParsedEvent, Reasoning, Stop, Text
 from ds4.core.ports import Piece
 from ds4.core.sampling import Sampled
-from ds4.engine.scripted.bpe import Bpe, packaged_merges
+from ds4.engine.scripted.bpe import packaged_bpe
 from ds4.engine.scripted.tokenizer import ScriptedTokenizer
 from ds4.formats.registry import family_named
 from ds4.schedule.answer import digest, finish
@@ -70,7 +70,7 @@ class Scripted:
 
 
 def test_reasoning_tokens_are_counted() -> None:
-    tokenizer = ScriptedTokenizer(family_named("chatml"), Bpe(packaged_merges()))
+    tokenizer = ScriptedTokenizer(family_named("chatml"), packaged_bpe())
     said = [Reasoning("hm"), None, Reasoning("so"), Text("yes"), None]
     session = Session(make_job("a", [1], reader=Scripted(list(said))), 50, 0.0)
     digest(session, [Sampled(token) for token in range(len(said))], tokenizer)

@@ -141,6 +141,8 @@ async def test_a_dead_engine_thread_answers_everyone(desk: Desk) -> None:
 async def test_retry_after_follows_how_long_jobs_take(desk: Desk) -> None:
     for _ in range(30):
         desk.backend.submit(job("a"))
+        desk.clock.advance(500)  # in the queue, which says nothing about a job
+        await desk.deliver("a", Progress(0, 10))
         desk.clock.advance(20)
         await desk.deliver("a", FINISH)
     desk.backend.submit(job("a"))

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.schedule.planner import Budget, Share, Turn, plan_step
@@ -73,7 +73,6 @@ def test_every_step_keeps_the_rules(running: list[Turn], budget: Budget) -> None
         assert prefilled, "a step must not leave every prefill waiting"
 
 
-@settings(max_examples=60)
 @given(st.lists(st.integers(1, 300), min_size=1, max_size=8), st.integers(0, 4), budgets)
 def test_no_prompt_starves_and_turns_are_fair(prompts: list[int], decoders: int, budget: Budget) -> None:
     """Run to the end: between two turns of one prefill, every other waiting one gets a turn."""

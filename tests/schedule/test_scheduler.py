@@ -1,6 +1,7 @@
 """The scheduler on the scripted engine, on the event loop itself: no thread, no socket, no sleep."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
@@ -71,6 +72,10 @@ class Desk:
         self.engine.plans = []
         limits = Limits(quantum=QUANTUM, chunk=64)
         self.pump = Pump(engine, self.clock, limits=limits, observe=self.records.append)
+
+    @property
+    def n_vocab(self) -> int:
+        return self.engine.tokenizer.n_vocab
 
     def job(
         self,
@@ -347,3 +352,14 @@ async def test_a_slot_the_engine_disowns_is_cleared_and_used(desk: Desk) -> None
     desk.engine.disowned = True
     end = finish_of(await desk.run(desk.job("b", "once there was an oak")))
     assert (end.reason, end.usage.cached) == (FinishReason.STOP, 0)
+
+
+@on_desk(slots=2)
+async def test_a_request_that_fails_alone_leaves_its_neighbour_and_readiness_alone(desk: Desk) -> None:
+    failing = Sampling(temperature=0, logit_bias=tuple((token, -math.inf) for token in range(desk.n_vocab)))
+    good, bad = await asyncio.gather(
+        desk.run(desk.job("good", "tree oak")), desk.run(desk.job("bad", "tree elm", sampling=failing))
+    )
+    assert text_of(good) == "answer to oak"
+    assert isinstance(failure_of(bad), EngineError)
+    assert desk.pump.backend.status().readiness is Readiness.READY

@@ -1,5 +1,7 @@
 """Start and end of the real process: exit codes and the words on stderr."""
 
+import contextlib
+import http.client
 import json
 import signal
 import socket
@@ -60,7 +62,10 @@ class Asking(threading.Thread):
     def run(self) -> None:
         body = json.dumps({"messages": [{"role": "user", "content": "go"}], "stream": True}).encode()
         request = urllib.request.Request(f"{self._server.url}/v1/chat/completions", body)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with (
+            contextlib.suppress(OSError, http.client.HTTPException),  # the server may be killed
+            urllib.request.urlopen(request, timeout=30) as answer,
+        ):
             for raw in answer:
                 line = raw.decode().strip()
                 if line:
@@ -91,6 +96,19 @@ def test_a_second_signal_does_not_wait_for_the_engine(tmp_path: Path) -> None:
         wait_for(server, "shutdown requested")
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(4) == 130
+
+
+def test_after_kill_9_the_same_port_serves_again(tmp_path: Path) -> None:
+    with server_process(tmp_path, *scripted(tmp_path)) as server:
+        asking = Asking(server, daemon=True)
+        asking.start()
+        assert asking.begun.wait(10)
+        server.process.kill()
+        server.process.wait(10)
+    asking.join(10)
+    port = int(server.url.rpartition(":")[2])
+    with server_process(tmp_path, *scripted(tmp_path), port=port) as again:
+        assert again.url == server.url
 
 
 def test_a_taken_port_is_said_before_the_model_is_loaded(tmp_path: Path) -> None:

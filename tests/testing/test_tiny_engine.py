@@ -1,8 +1,8 @@
 """What the engine can do with each architecture's memory, on the tiny models.
 
 Bit equality is asked for wherever the same rows were computed in the same chunks. A window's storage is a
-ring: once it has wrapped, a restored copy is laid out in another order, sums are taken in that order, and
-only near equality is left. A copy may be a restored snapshot.
+ring: once it has wrapped, a restored snapshot is laid out in another order, sums are taken in that order,
+and only near equality with the saved slot is left. Copies keep the order, and stay exact.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,9 @@ TRIM = {
     "qwen35moe": Trim.BOUNDARY,
     "deepseek32": Trim.ANY,
 }
-WRAPPING = {"gemma3", "deepseek4"}
+# The most that logits of a restored window may be off, in twice what was measured. Wrong rows are off by 0.4
+# and more. These prompts meet no tie between two experts, which rounding can turn either way.
+WRAPPED_OFF = {"gemma3": 0.01, "deepseek4": 0.05}
 
 only_boundary = pytest.mark.parametrize(
     "opened", [arch for arch, trim in TRIM.items() if trim is Trim.BOUNDARY], indirect=True
@@ -111,12 +113,12 @@ def decode(engine: Engine, slot: int, pos: int, logits: Logits, count: int) -> l
     return steps[1:]
 
 
-def check_same(engine: Engine, again: Logits, original: Logits, rows: int) -> None:
-    """`rows` were in the memory when it was copied or saved. Wrong rows are off by 0.4 and more."""
-    if rows == LONG and engine.info.arch in WRAPPING:
-        assert np.allclose(again, original, atol=0.2)
+def check_restored(engine: Engine, restored: Logits, saved: Logits, rows: int) -> None:
+    """`rows` were in the memory when it was saved."""
+    if rows == LONG and engine.info.arch in WRAPPED_OFF:
+        assert np.abs(restored - saved).max() < WRAPPED_OFF[engine.info.arch]
     else:
-        assert np.array_equal(again, original)
+        assert np.array_equal(restored, saved)
 
 
 def test_prefill_and_decode_give_live_logits(engine: Engine) -> None:
@@ -131,6 +133,7 @@ def test_prefill_and_decode_give_live_logits(engine: Engine) -> None:
 def test_memory_class_is_found_by_probing(engine: Engine) -> None:
     assert engine.caps.trim is TRIM[engine.info.arch]
     assert engine.caps.window == (64 if engine.info.arch == "gemma3" else 0)
+    assert engine.memory().kv_per_slot > 0
 
 
 def test_batching_is_native(engine: Engine) -> None:
@@ -144,7 +147,7 @@ def test_copy_continues_like_its_source_and_like_a_cold_start(engine: Engine, ro
     feed(engine, 2, 0, PROMPT[:rows])
     source, copied, cold = (feed(engine, slot, rows, SUFFIX) for slot in (0, 1, 2))
     assert np.array_equal(cold, source)
-    check_same(engine, copied, source, rows)
+    assert np.array_equal(copied, source)
 
 
 def test_copy_replaces_and_leaves_the_source_its_own(engine: Engine) -> None:
@@ -166,36 +169,9 @@ def test_full_snapshot_continues_in_another_slot(engine: Engine, rows: int) -> N
     engine.load(1, snapshot)
     assert (snapshot.rows, engine.frontier(1).pos_max) == (rows, rows - 1)
     restored = feed(engine, 1, rows, SUFFIX)
-    check_same(engine, restored, never_saved, rows)
-
-
-def test_snapshot_of_a_fresh_copy_is_the_sources(engine: Engine) -> None:
-    """Copies may be deferred to the next step: an export must not see what was there before."""
-    feed(engine, 1, 0, OTHER)
-    feed(engine, 0, 0, PROMPT[:60])
-    engine.copy(0, 1)
-    snapshot = engine.export(1, SnapshotKind.FULL)
+    check_restored(engine, restored, never_saved, rows)
     engine.load(2, snapshot)
-    assert np.array_equal(feed(engine, 2, 60, SUFFIX), feed(engine, 0, 60, SUFFIX))
-
-
-@pytest.mark.parametrize("end", ["clear", "trim", "overwrite"])
-def test_emptying_the_source_does_not_spoil_a_fresh_copy(engine: Engine, end: str) -> None:
-    """Not even where every slot is in use."""
-    feed(engine, 2, 0, PROMPT[:60])
-    expected = feed(engine, 2, 60, SUFFIX)
-    for slot in range(1, SLOTS):
-        feed(engine, slot, engine.frontier(slot).pos_max + 1, OTHER)
-    feed(engine, 0, 0, PROMPT[:60])
-    engine.copy(0, 1)
-    match end:
-        case "clear":
-            engine.clear(0)
-        case "trim":
-            engine.trim(0, 0)
-        case _:
-            engine.copy(2, 0)
-    assert np.array_equal(feed(engine, 1, 60, SUFFIX), expected)
+    assert np.array_equal(feed(engine, 2, rows, SUFFIX), restored)
 
 
 @only_boundary
@@ -209,7 +185,7 @@ def test_partial_snapshot_takes_a_boundary_memory_back(engine: Engine, rows: int
     decode(engine, 0, rows + SUFFIX.size, first, 5)
     engine.load(0, snapshot)
     assert engine.frontier(0) == Frontier(rows - 1, rows - 1)
-    check_same(engine, feed(engine, 0, rows, SUFFIX), first, rows)
+    check_restored(engine, feed(engine, 0, rows, SUFFIX), first, rows)
 
 
 def test_trim_within_reach_is_as_if_the_rest_had_never_been(engine: Engine) -> None:
@@ -230,9 +206,10 @@ def test_window_memory_keeps_what_it_cannot_cut(engine: Engine) -> None:
     feed(engine, 0, 0, PROMPT)
     before = engine.frontier(0)
     assert before.pos_min > 0
-    assert not engine.trim(0, 40)
+    shortest = before.pos_min + engine.caps.window
+    assert not engine.trim(0, shortest - 1)
     assert engine.frontier(0) == before
-    assert engine.trim(0, LONG - 1)
+    assert engine.trim(0, shortest)
 
 
 def test_every_memory_can_be_trimmed_to_nothing(engine: Engine) -> None:

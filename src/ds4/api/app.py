@@ -10,7 +10,7 @@ from ds4.api.boundary import Boundary
 from ds4.api.errors import WrongMethod
 from ds4.api.route import Endpoint, Entry
 from ds4.api.services import Services
-from ds4.api.table import TABLE, dialects
+from ds4.api.table import TABLE, dialect_of
 from ds4.core.errors import NotFound
 
 
@@ -21,7 +21,7 @@ def build_app(services: Services) -> ASGIApp:
         ids=services.ids,
         observe=services.observe,
         access=services.access,
-        dialects=dialects(TABLE),
+        dialect=dialect_of(TABLE),
     )
 
 

@@ -9,12 +9,12 @@ Rules:
 """
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ds4.api.access import Access, admit
-from ds4.api.errors import Dialect, Header, headers_of, openai, status_of
+from ds4.api.errors import Dialect, Header, headers_of, status_of
 from ds4.api.origin import values
 from ds4.core.errors import Ds4Error, RequestError, ServerError, Unavailable
 from ds4.core.ports import Ids
@@ -22,7 +22,7 @@ from ds4.observe.records import Notice, Observer
 
 CORS: tuple[Header, ...] = (
     (b"access-control-allow-origin", b"*"),
-    (b"access-control-allow-methods", b"GET, POST, OPTIONS"),
+    (b"access-control-allow-methods", b"GET, POST, DELETE, OPTIONS"),
     (b"access-control-allow-headers", b"*"),
 )
 # A browser does not take `*` for this one.
@@ -30,11 +30,12 @@ _SENDS_KEY: tuple[Header, ...] = tuple(
     (name, b"*, authorization" if name.endswith(b"allow-headers") else value) for name, value in CORS
 )
 _REQUEST = "ds4_request"
-_DEFAULT = openai()
+# Ours, and what the vendors' own clients look for.
+_ID_HEADERS = (b"x-ds4-request", b"x-request-id", b"request-id")
 
 
 def name_request(scope: Scope, request_id: str) -> None:
-    """From now on every answer to this request carries the id in `x-ds4-request`."""
+    """From now on every answer to this request carries the id in its headers."""
     scope[_REQUEST] = request_id
 
 
@@ -59,7 +60,7 @@ class _Outlet:
     def _start(self, message: Message) -> Message:
         headers: list[Header] = [*message.get("headers", ()), *self._extra]
         if _REQUEST in self._scope:
-            headers.append((b"x-ds4-request", self._scope[_REQUEST].encode()))
+            headers += [(name, self._scope[_REQUEST].encode()) for name in _ID_HEADERS]
         self.started = True
         self.stream = any(name == b"content-type" and b"event-stream" in value for name, value in headers)
         return {**message, "headers": headers}
@@ -73,14 +74,14 @@ class Boundary:
         ids: Ids,
         observe: Observer,
         access: Access,
-        dialects: Mapping[str, Dialect],
+        dialect: Callable[[Scope], Dialect],
     ) -> None:
-        """`dialects` maps paths to error shapes; other paths get OpenAI's."""
+        """`dialect` says in whose words errors are told, from a request's head alone."""
         self._app = app
         self._ids = ids
         self._observe = observe
         self._access = access
-        self._dialects = dialects
+        self._dialect = dialect
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -99,7 +100,7 @@ class Boundary:
         """`error` as something to tell the client; what is our fault is logged."""
         if isinstance(error, RequestError | Unavailable):
             return error
-        name = scope.setdefault(_REQUEST, self._ids.new("req-"))
+        name = self._name(scope)
         if isinstance(error, Ds4Error):
             self._observe(Notice(f"request {name}: {error.message}", "error"))
             return error
@@ -108,11 +109,20 @@ class Boundary:
         return ServerError(f"internal server error; the log has the details under request {name}")
 
     async def _fail(self, scope: Scope, outlet: _Outlet, error: Ds4Error) -> None:
-        dialect = self._dialects.get(scope["path"], _DEFAULT)
+        dialect = self._dialect(scope)
+        if dialect.named is not None:
+            dialect = dialect.named(self._name(scope))
         if not outlet.started:
             await _reply(outlet, status_of(error), dialect.body(error), headers_of(error))
         elif outlet.stream and not outlet.finished:
             await outlet.send({"type": "http.response.body", "body": dialect.event(error)})
+
+    def _name(self, scope: Scope) -> str:
+        """The request's id, a new one when nobody has named it."""
+        if _REQUEST not in scope:
+            name_request(scope, self._ids.new("req-"))
+        name: str = scope[_REQUEST]
+        return name
 
 
 def _cors(scope: Scope) -> tuple[Header, ...]:

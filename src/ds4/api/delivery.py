@@ -8,9 +8,9 @@ Rules:
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 from starlette.types import Receive, Scope, Send
 
@@ -19,12 +19,14 @@ from ds4.api.errors import Header
 from ds4.api.rounds import rounds
 from ds4.api.services import Services
 from ds4.api.sse import HEADERS
+from ds4.core.errors import Ds4Error
 from ds4.core.events import Event, Failed, Finish
 from ds4.core.job import Job
 from ds4.core.ports import EventStream
 from ds4.core.usage import CacheReport
 
 Routine = Coroutine[object, object, None]
+LastWords = Callable[[Ds4Error], bytes]
 
 
 class Wire(Protocol):
@@ -46,13 +48,25 @@ class Wire(Protocol):
 
 
 class Delivery:
-    """An ASGI app for one request whose body has been read. Every choice of the answer is a job."""
+    """An ASGI app for one request whose body has been read. Every choice of the answer is a job.
 
-    def __init__(self, services: Services, jobs: Sequence[Job], wire: Wire, *, stream: bool) -> None:
+    `last_words` end a stream whose answer failed, where the API has a better end than an error event.
+    """
+
+    def __init__(
+        self,
+        services: Services,
+        jobs: Sequence[Job],
+        wire: Wire,
+        *,
+        stream: bool,
+        last_words: LastWords | None = None,
+    ) -> None:
         self._services = services
         self._jobs = jobs
         self._wire = wire
         self._stream = stream
+        self._last_words = last_words
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         backend = self._services.backend
@@ -62,7 +76,7 @@ class Delivery:
             for job in self._jobs:
                 streams.append(backend.submit(job))  # noqa: PERF401  (counts also when the next is refused)
             if self._stream:
-                line = _Line(self._services, self._wire, send)
+                line = _Line(self._services, self._wire, send, self._last_words)
                 answered = await first_to_end(line.pump(streams), line.beat(), _client_left(receive))
             else:
                 answered = await first_to_end(self._answer(streams, send), _client_left(receive))
@@ -90,12 +104,13 @@ class Delivery:
 class _Line:
     """The sending end of one stream. `last` is when the client was last given something."""
 
-    def __init__(self, services: Services, wire: Wire, send: Send) -> None:
+    def __init__(self, services: Services, wire: Wire, send: Send, last_words: LastWords | None) -> None:
         self._now = services.clock.now
         self._sleep = services.sleep
         self._silence = services.limits.heartbeat
         self._wire = wire
         self._send = send
+        self._last_words = last_words
         self._last = self._now()
         self._writing = False
 
@@ -111,7 +126,7 @@ class _Line:
                 await self._write(data if unfinished else data + self._wire.end(), more=unfinished > 0)
                 for end in ends:
                     if isinstance(end, Failed):
-                        raise end.error
+                        await self._fail(end.error)
 
     async def beat(self) -> None:
         """Speaks up whenever the client heard nothing for `heartbeat` seconds. Never ends."""
@@ -124,6 +139,11 @@ class _Line:
                 await self._sleep(self._silence)
             else:
                 await self._write(self._wire.heartbeat(), more=True)
+
+    async def _fail(self, error: Ds4Error) -> NoReturn:
+        if self._last_words is not None:
+            await self._write(self._last_words(error), more=False)
+        raise error
 
     async def _write(self, data: bytes, *, more: bool) -> None:
         if not data and more:

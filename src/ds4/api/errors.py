@@ -30,13 +30,15 @@ OPENAI_SCHEMA: Mapping[str, object] = {
 class Dialect:
     """`body` answers before the headers are out, `event` ends a stream after them.
 
-    `name` and `schema` (JSON Schema) describe the body on the OpenAPI page.
+    `name` and `schema` (JSON Schema) describe the body on the OpenAPI page. `named` gives the same shape
+    with a request's id in it, for APIs that have a place for one.
     """
 
     name: str
     schema: Mapping[str, object]
     body: Callable[[Ds4Error], bytes]
     event: Callable[[Ds4Error], bytes]
+    named: Callable[[str], "Dialect"] | None = None
 
 
 class WrongMethod(MethodNotAllowed):

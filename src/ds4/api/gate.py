@@ -6,7 +6,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ds4.api.access import Access
 from ds4.api.boundary import Boundary
 from ds4.api.reply import json_reply
-from ds4.api.table import TABLE, dialects
+from ds4.api.table import TABLE, dialect_of
 from ds4.core.errors import Unavailable
 from ds4.core.ports import Ids
 from ds4.core.status import Readiness
@@ -20,7 +20,7 @@ class Gate:
 
     def __init__(self, *, ids: Ids, observe: Observer, access: Access) -> None:
         self._app: ASGIApp = Boundary(
-            _loading, ids=ids, observe=observe, access=access, dialects=dialects(TABLE)
+            _loading, ids=ids, observe=observe, access=access, dialect=dialect_of(TABLE)
         )
 
     def open(self, app: ASGIApp) -> None:

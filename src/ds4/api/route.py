@@ -38,10 +38,11 @@ class Entry:
     paths: tuple[str, ...]
     get: Operation | None = None
     post: Operation | None = None
+    delete: Operation | None = None
     dialect: Dialect = field(default_factory=openai)
 
     @property
     def operations(self) -> dict[str, Operation]:
         """By HTTP method."""
-        known = {"GET": self.get, "HEAD": self.get, "POST": self.post}
+        known = {"GET": self.get, "HEAD": self.get, "POST": self.post, "DELETE": self.delete}
         return {method: operation for method, operation in known.items() if operation is not None}

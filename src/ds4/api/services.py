@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from ds4.api.access import Access
+from ds4.api.responses.store import MemoryStore, ResponseStore
 from ds4.core.job import JobKind
 from ds4.core.messages import Conversation, Tool
 from ds4.core.plan import PromptPlan
@@ -32,11 +33,11 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wished:
-    """What an answer's reader must know. `prompt` is the rendered text: its end says whether the
-    answer begins inside reasoning. `tokens`: each text names the sampled tokens it comes from."""
+    """What an answer's reader must know. The end of `plan` says whether the answer begins inside
+    reasoning. `tokens`: each text names the sampled tokens it comes from."""
 
     kind: JobKind
-    prompt: str
+    plan: PromptPlan
     stops: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
     tokens: bool = False
@@ -79,14 +80,15 @@ class ModelCard:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`inline_bytes`: larger bodies are parsed in a worker. Times in seconds.
+    """`inline_bytes`: larger bodies are parsed in a worker. `json_depth` is as deep as orjson can write
+    again what it has read. Times in seconds.
 
     `body_patience` is the longest silence while a body is read; `heartbeat` the longest
     silence while an answer is streamed.
     """
 
     body_bytes: int = 64 * 1024 * 1024
-    json_depth: int = 256
+    json_depth: int = 254
     inline_bytes: int = 256 * 1024
     body_patience: float = 30.0
     heartbeat: float = 10.0
@@ -94,7 +96,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`started` is `clock.now()` of the start. `run` and `sleep` are replaced in tests."""
+    """`started` is `clock.now()` of the start. `run` and `sleep` are replaced in tests.
+
+    `keep_billing_header`: nothing is left out of the prompts of Anthropic's clients.
+    """
 
     backend: Backend
     renderer: Renderer
@@ -108,5 +113,7 @@ class Services:
     started: float
     access: Access = field(default_factory=Access)
     limits: Limits = Limits()
+    keep_billing_header: bool = False
+    responses: ResponseStore = field(default_factory=MemoryStore)
     run: Runner = in_worker
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

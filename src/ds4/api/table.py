@@ -1,16 +1,25 @@
 """Every path there is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from ds4.api import models, status, tokens
+from ds4.api.anthropic import endpoints as anthropic
+from ds4.api.anthropic.bodies import CountBody, MessagesBody
+from ds4.api.anthropic.dialect import dialect as anthropic_dialect
 from ds4.api.errors import Dialect, openai
 from ds4.api.openai import endpoints
 from ds4.api.openai.chat import ConversationBody
 from ds4.api.openapi import document, shown
 from ds4.api.reply import json_reply
+from ds4.api.responses import endpoints as responses
+from ds4.api.responses import stored
+from ds4.api.responses.compact import CompactBody
+from ds4.api.responses.dialect import dialect as responses_dialect
+from ds4.api.responses.request import InputBody, ResponseBody
 from ds4.api.route import Entry, Fields, Operation
 from ds4.api.services import Services
 from ds4.api.shapes import ChatBody, CompletionBody, DetokenizeBody
@@ -23,10 +32,30 @@ GENERATED: Fields = {
     "choices": "array",
     "usage": "object",
 }
+MESSAGE: Fields = {
+    "id": "string",
+    "type": "string",
+    "role": "string",
+    "model": "string",
+    "content": "array",
+    "stop_reason": "string",
+    "usage": "object",
+}
 MODEL: Fields = {"id": "string", "object": "string", "created": "integer", "context_length": "integer"}
+RESPONSE: Fields = {
+    "id": "string",
+    "object": "string",
+    "created_at": "integer",
+    "status": "string",
+    "model": "string",
+    "output": "array",
+    "usage": "object",
+}
+COMPACTION: Fields = {"id": "string", "object": "string", "created_at": "integer", "output": "array"}
 HEALTH: Fields = {"status": "string"}
 NOT_READY: Fields = {"status": "string", "reason": "string"}
 READS_BODY = (408, 413)
+OPENAI, RESPONSES, ANTHROPIC = openai(), responses_dialect(), anthropic_dialect()
 
 
 def _v1(path: str) -> tuple[str, str]:
@@ -105,6 +134,94 @@ TABLE: tuple[Entry, ...] = (
         dialect=openai("prompt"),
     ),
     Entry(
+        _v1("/responses"),
+        post=Operation(
+            responses.responses,
+            "OpenAI response, whole or streamed",
+            {200: RESPONSE},
+            body=ResponseBody,
+            stream=True,
+            errors=(*READS_BODY, 429),
+        ),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/responses/input_tokens"),
+        post=Operation(
+            responses.count_input_tokens,
+            "The prompt tokens of a response",
+            {200: {"object": "string", "input_tokens": "integer"}},
+            body=InputBody,
+            errors=READS_BODY,
+        ),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/responses/compact"),
+        post=Operation(
+            responses.compact,
+            "A summary that stands for the input",
+            {200: COMPACTION},
+            body=CompactBody,
+            errors=(*READS_BODY, 429),
+        ),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/responses/{response_id}"),
+        get=Operation(stored.get_response, "A response that is kept", {200: RESPONSE}, errors=(404,)),
+        delete=Operation(
+            stored.delete_response,
+            "Forgets a response",
+            {200: {"id": "string", "object": "string", "deleted": "boolean"}},
+            errors=(404,),
+        ),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/responses/{response_id}/input_items"),
+        get=Operation(
+            stored.list_input_items,
+            "What a response was asked",
+            {200: {"object": "string", "data": "array", "has_more": "boolean"}},
+            errors=(404,),
+        ),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/responses/{response_id}/cancel"),
+        post=Operation(stored.cancel_response, "Nothing runs in the background", {}, errors=(404,)),
+        dialect=RESPONSES,
+    ),
+    Entry(
+        _v1("/messages"),
+        post=Operation(
+            anthropic.messages,
+            "Anthropic message, whole or streamed",
+            {200: MESSAGE},
+            body=MessagesBody,
+            stream=True,
+            errors=(*READS_BODY, 429),
+        ),
+        dialect=ANTHROPIC,
+    ),
+    Entry(
+        _v1("/messages/count_tokens"),
+        post=Operation(
+            anthropic.count_tokens,
+            "The prompt tokens of an Anthropic message",
+            {200: {"input_tokens": "integer"}},
+            body=CountBody,
+            errors=READS_BODY,
+        ),
+        dialect=ANTHROPIC,
+    ),
+    Entry(
+        ("/api/hello",),
+        get=Operation(anthropic.hello, "Claude Code asks this first", {200: {"name": "string"}}),
+        dialect=ANTHROPIC,
+    ),
+    Entry(
         ("/apply-template",),
         post=Operation(
             endpoints.apply_template,
@@ -137,5 +254,15 @@ TABLE: tuple[Entry, ...] = (
 )
 
 
-def dialects(table: Iterable[Entry]) -> Mapping[str, Dialect]:
-    return {path: entry.dialect for entry in table for path in entry.paths}
+def dialect_of(table: Iterable[Entry]) -> Callable[[Scope], Dialect]:
+    """In whose words a request's errors are told: those of its path, except that Anthropic's clients say
+    who they are and get theirs on every path."""
+    own = {path: entry.dialect for entry in table for path in entry.paths}
+
+    def dialect(scope: Scope) -> Dialect:
+        path = scope["path"]
+        if any(name == b"anthropic-version" for name, _ in scope["headers"]):
+            return ANTHROPIC
+        return own.get(path, ANTHROPIC if path.startswith(("/v1/messages/", "/messages/")) else OPENAI)
+
+    return dialect

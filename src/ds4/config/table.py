@@ -109,6 +109,12 @@ class Config:
         unset="a built-in text",
         about="text that asks DeepSeek V4 for its strongest reasoning effort",
     )
+    keep_billing_header: bool = flag(
+        "--keep-billing-header",
+        topic=Topic.PROMPT,
+        about="leave Claude Code's x-anthropic-billing-header line in the prompt; it changes between "
+        "requests of one session, and what stands behind it is then computed anew",
+    )
     host: str = option(
         "--host",
         topic=Topic.SERVER,
@@ -244,6 +250,18 @@ class Config:
         read=integer(0),
         unset="all of them",
         about="model layers to place on the device; 0 keeps them on the CPU",
+    )
+    mlock: bool = flag(
+        "--mlock",
+        topic=Topic.BACKEND,
+        about="keep the weights in memory, so that the system never swaps them out; says so where the system "
+        "refuses",
+    )
+    warm_weights: bool = flag(
+        "--warm-weights",
+        topic=Topic.BACKEND,
+        about="read the model's files once before loading, so that the first requests do not wait for the "
+        "disk; skipped when they are larger than the available memory",
     )
     flash_attn: FlashAttention = option(
         "--flash-attn",

@@ -47,12 +47,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """`tools` may be called from this message on: their definitions stand in it, behind its content."""
+
     role: Role
     content: tuple[Part, ...] = ()
     reasoning: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+    tools: tuple[Tool, ...] = ()
 
     @property
     def text(self) -> str:
@@ -77,3 +80,8 @@ class Conversation:
     thinking: Thinking = Thinking()
     template_args: tuple[tuple[str, str], ...] = ()
     namespace: str = ""
+
+    @property
+    def callable_tools(self) -> tuple[Tool, ...]:
+        """Those of the beginning and those that came later."""
+        return (*self.tools, *(tool for message in self.messages for tool in message.tools))

@@ -36,3 +36,5 @@ class Status:
     queued: int
     n_ctx: int
     detail: str = ""
+    capacity: int = 0
+    """Requests that may run or wait at once; 0 when unknown."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ds4.core.errors import EngineError
 from ds4.core.plan import Ids
 from ds4.core.sampling import Sampled
 
@@ -74,10 +75,14 @@ class StepPlan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one work gave: 0..k tokens, and how many of its rows (and drafts) stay in the memory."""
+    """What one work gave: 0..k tokens, and how many of its rows (and drafts) stay in the memory.
+
+    `error` is this work's own failure (its logits could not be sampled); the others of the step are sound.
+    """
 
     tokens: tuple[Sampled, ...]
     rows_kept: int
+    error: EngineError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,10 @@ class MemoryUse:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What the loaded model is. `n_ctx` is rows per slot, `n_batch` rows per step at most."""
+    """What the loaded model is. `n_ctx` is rows per slot, `n_batch` rows per step at most.
+
+    `notes` are sentences for whoever started the server: what was asked for and could not be had.
+    """
 
     name: str
     arch: str
@@ -142,3 +150,4 @@ class ModelInfo:
     n_vocab: int
     backend: str
     chat_template: str | None = None
+    notes: tuple[str, ...] = ()

@@ -110,7 +110,8 @@ def choose(logits: Logits, sampling: Sampling, draw: float) -> int:
     """One token by min_p, temperature, top_k and top_p, in this order; `draw` is uniform in [0, 1)."""
     top = _finite(logits.max())
     ids = survivors(logits, top, sampling.min_p)
-    scaled = (logits[ids].astype(np.float64) - top) / sampling.temperature
+    with np.errstate(over="ignore"):  # near temperature 0 all but the best go to -inf, as they should
+        scaled = (logits[ids].astype(np.float64) - top) / sampling.temperature
     ids, scaled = _top_k(ids, scaled, sampling.top_k)
     weights = np.exp(scaled)
     if sampling.top_p < 1:

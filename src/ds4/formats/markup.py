@@ -145,9 +145,11 @@ class Channels:
     opened: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ToolFormat:
-    """`start` is where an answer begins, when no reasoning stands before it.
+    """Each is one of a kind, so that what is made from its table can be kept by it.
+
+    `start` is where an answer begins, when no reasoning stands before it.
 
     With `channels` the format is read without tools too, and the family's reasoning markers mean
     nothing. `signs`: a chat template that holds one of them writes this format.

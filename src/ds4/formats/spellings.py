@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 _NOTHING = "(?!)"
 """A pattern that matches nowhere."""
@@ -13,6 +14,12 @@ def spelling_pattern(spellings: Iterable[str]) -> re.Pattern[str]:
     Built as a tree of shared beginnings: vocabularies with thousands of `<unusedN>` entries would make
     a flat alternative slow at every `<`.
     """
+    return _pattern(tuple(spellings))
+
+
+@lru_cache(maxsize=32)
+def _pattern(spellings: tuple[str, ...]) -> re.Pattern[str]:
+    """Everything that knows a vocabulary asks for the same one."""
     tree: _Tree = {}
     for spelling in filter(None, spellings):
         node = tree

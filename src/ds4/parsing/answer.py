@@ -6,18 +6,16 @@ from dataclasses import dataclass
 
 from ds4.core.messages import Tool
 from ds4.core.ports import Ids, Reader
-from ds4.formats.markup import TEXT, Content, Place, Reasoning, ToolFormat
-from ds4.formats.reasoning import OPENED, UNOPENED, reasoning_places
+from ds4.formats.markup import Reasoning, ToolFormat
 from ds4.parsing.calls import Calls
 from ds4.parsing.controls import Controls
 from ds4.parsing.markup import MarkupReader
 from ds4.parsing.reader import Row
 from ds4.parsing.schemas import Schemas
 from ds4.parsing.stops import StopStrings
+from ds4.parsing.table import table
 from ds4.parsing.utf8 import Utf8
 from ds4.parsing.walk import Walk
-
-_PLAIN = {TEXT: Place(Content.TEXT)}
 
 
 def _ignore(_: str) -> None:
@@ -44,21 +42,23 @@ class AnswerSpec:
 
 def answer_reader(spec: AnswerSpec) -> Reader:
     schemas = Schemas(spec.tools)
-    places, start = _table(spec)
-    spellings = {spelling for place in places.values() for tag in place.tags for spelling in tag.spellings}
+    places = table(spec.tool_format, spec.reasoning, has_tools=bool(spec.tools))
+    start = places.opened if spec.reasoning_open else places.start
     calls = Calls(schemas, lambda: spec.ids.new("call_"))
     return Row(
         (
             Utf8(want_tokens=spec.want_tokens),
-            Controls(markup=spellings),
-            MarkupReader(Walk(places, start, calls, schemas.names, spec.malformed)),
+            Controls(markup=places.spellings),
+            MarkupReader(Walk(places.spots, start, calls, schemas.names, spec.malformed)),
             StopStrings(spec.stops),
         )
     )
 
 
 def reasoning_open(prompt: str, marks: Reasoning, controls: Iterable[str] = ()) -> bool:
-    """Whether a rendered prompt ends inside reasoning: it has just opened it, or continues it.
+    """Whether a prompt ends inside reasoning: it has just opened it, or continues it.
+
+    `prompt` is its end as the template wrote it, with no control spelling of the client's.
 
     `controls` are the vocabulary's control spellings: only what follows the last of them, with at
     most a role's name in between, is looked at for reasoning to be continued.
@@ -67,21 +67,12 @@ def reasoning_open(prompt: str, marks: Reasoning, controls: Iterable[str] = ()) 
         return True
     inside = {marks.open, marks.close}
     begin = max((_end_of_last(prompt, control) for control in controls if control not in inside), default=0)
-    head = prompt[begin:]
-    begins = re.match(r"\s*\w*\s*" + re.escape(marks.open), head)
-    return begins is not None and marks.close not in head
+    # Step by step and not by one pattern: runs of blanks are the client's to choose, and `\s*\w*\s*` is
+    # quadratic in them.
+    behind_role = re.sub(r"^\w+", "", prompt[begin:].lstrip()).lstrip()
+    return behind_role.startswith(marks.open) and marks.close not in behind_role
 
 
 def _end_of_last(text: str, part: str) -> int:
     at = text.rfind(part)
     return at + len(part) if at >= 0 else 0
-
-
-def _table(spec: AnswerSpec) -> tuple[dict[str, Place], str]:
-    """The places of this answer, and the first."""
-    tools = spec.tool_format
-    if tools.channels:
-        return dict(tools.places), tools.channels.opened if spec.reasoning_open else tools.start
-    places, start = (dict(tools.places), tools.start) if spec.tools else (_PLAIN, TEXT)
-    before = reasoning_places(spec.reasoning, start)
-    return places | before, OPENED if spec.reasoning_open else UNOPENED

@@ -100,6 +100,8 @@ class StopStrings:
         before = len(self._held)
         self._held += item.text
         self._tokens += [(before, token) for token in item.tokens]
+        if not self._table.steps[START]:  # no stop strings
+            return self._release(len(self._held))
         for end, char in enumerate(item.text, before + 1):
             self._state = self._table.after(self._state, char)
             stop = self._table.match[self._state]

@@ -7,7 +7,6 @@ begins first, and one that never ends within MAX_TAG characters is none.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 
 from ds4.formats.markup import Rest, Tag
 
@@ -36,6 +35,8 @@ class Found:
 
 
 class TagScanner:
+    """Holds no state of the text, so one serves all answers."""
+
     def __init__(self, tags: Iterable[Tag]) -> None:
         self._tags = {spelling: tag for tag in tags for spelling in tag.spellings}
         longest_first = sorted(self._tags, key=len, reverse=True)
@@ -60,12 +61,6 @@ class TagScanner:
             if char in self._heads and window[at:] in self._prefixes:
                 return len(window) - at
         return 0
-
-
-@lru_cache(maxsize=256)
-def scanner(tags: tuple[Tag, ...]) -> TagScanner:
-    """Scanners hold no state, and a place's tags never change."""
-    return TagScanner(tags)
 
 
 def _with_rest(tag: Tag, start: int, end: int, text: str) -> Found | None:

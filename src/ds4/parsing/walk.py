@@ -6,15 +6,16 @@ Rules:
 - After that nothing is taken back. Text inside a call that is no part of it comes after it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ds4.core.events import Reasoning, Text
-from ds4.formats.markup import TEXT, Content, Places
+from ds4.formats.markup import TEXT, Content
 from ds4.parsing.calls import Calls
 from ds4.parsing.held import Held
 from ds4.parsing.json_args import JsonArgs
 from ds4.parsing.json_call import JsonCall
-from ds4.parsing.tags import Found, scanner
+from ds4.parsing.table import Spot
+from ds4.parsing.tags import Found
 from ds4.parsing.visible import Visible
 
 
@@ -27,7 +28,7 @@ class Walk:
 
     def __init__(
         self,
-        places: Places,
+        spots: Mapping[str, Spot],
         start: str,
         calls: Calls,
         known: frozenset[str],
@@ -40,7 +41,7 @@ class Walk:
         self.json: JsonCall | JsonArgs = JsonArgs(calls)
         self.junk = False
         self.stopped = False
-        self._places = places
+        self._spots = spots
         self._malformed = malformed
         self._doubt: list[Text] | None = None
         self.go(start)
@@ -50,8 +51,8 @@ class Walk:
         return self._doubt is not None
 
     def go(self, name: str) -> None:
-        self.place = self._places[name]
-        self.tags = scanner(self.place.tags)
+        spot = self._spots[name]
+        self.place, self.tags = spot.place, spot.tags
         self.junk = False
         self._skip = self.place.skip
         if self.place.content is Content.CALL_JSON:

@@ -6,6 +6,7 @@ from ds4.core.messages import Conversation
 from ds4.core.ports import Clock
 from ds4.prompt.boundaries import find_marks
 from ds4.prompt.drafts import Draft, Drafter
+from ds4.prompt.late_tools import with_late_tools
 from ds4.prompt.options import PromptOptions
 from ds4.prompt.rendered import Mark, Rendered
 
@@ -32,7 +33,7 @@ class TemplateSource:
 
     def render(self, conversation: Conversation) -> Rendered:
         """Raises BadRequest on what the template refuses, TemplateError on what it fails at."""
-        draft = self._drafter.draft(conversation)
+        draft = self._drafter.draft(with_late_tools(conversation, wraps=True))
         return Rendered(draft.guard.restore(draft.text), draft.text, self._marks(draft))
 
     def _marks(self, draft: Draft) -> tuple[Mark, ...]:

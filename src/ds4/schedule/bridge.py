@@ -45,10 +45,10 @@ Command = Submit | Cancel | Drain
 
 
 class JobStream:
-    """One job's events, from the engine thread to one reader."""
+    """One job's events, from the engine thread to one reader. `started`: when it left the queue."""
 
-    def __init__(self, started: float) -> None:
-        self.started = started
+    def __init__(self) -> None:
+        self.started: float | None = None
         self._batches: deque[tuple[Event, ...]] = deque()
         self._wake: asyncio.Future[None] | None = None
 
@@ -101,7 +101,7 @@ class LocalBackend:
             raise Unavailable(self._dead)
         limit = completion_limit(job.plan.rows, job.max_tokens, self._status.n_ctx)
         check_queue(len(self._streams), len(self._status.slots), self._max_queue, self._job_seconds)
-        stream = JobStream(self._clock.now())
+        stream = JobStream()
         self._streams[job.id] = stream
         self._post(Submit(job, limit))
         return stream
@@ -116,7 +116,7 @@ class LocalBackend:
         self._post(Drain())
 
     def status(self) -> Status:
-        status = self._status
+        status = replace(self._status, capacity=len(self._status.slots) + self._max_queue)
         if self._dead:
             return replace(status, readiness=Readiness.FAILED, detail=self._dead)
         if self._draining:
@@ -152,12 +152,14 @@ class LocalBackend:
             stream = self._streams.get(job_id)
             if stream is None:
                 continue
+            if stream.started is None:
+                stream.started = self._clock.now()
             if not stream.push(events):
                 self.cancel(job_id)
             elif isinstance(events[-1], Finish | Failed):
-                self._forget(job_id, stream)
+                del self._streams[job_id]
+                self._learn(self._clock.now() - stream.started)
 
-    def _forget(self, job_id: str, stream: JobStream) -> None:
-        del self._streams[job_id]
-        seconds = self._clock.now() - stream.started
+    def _learn(self, seconds: float) -> None:
+        """How long a job occupies a slot."""
         self._job_seconds += SMOOTHING * (seconds - self._job_seconds)

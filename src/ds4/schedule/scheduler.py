@@ -147,7 +147,10 @@ class Scheduler:
         if all(session.remaining for session in sessions):
             self._rates.observe(sum(share.rows for share in shares), result.seconds)
         for session, outcome in zip(sessions, result.outcomes, strict=True):
-            self._advance(session, outcome, result.seconds)
+            self._guarded([session], self._advancer(session, outcome, result.seconds), engine=False)
+
+    def _advancer(self, session: Session, outcome: Outcome, seconds: float) -> Callable[[], None]:
+        return lambda: self._advance(session, outcome, seconds)
 
     def _work(self, session: Session, rows: int) -> Work:
         ids = _next_rows(session, rows)
@@ -158,6 +161,8 @@ class Scheduler:
         return Work(session.slot, pos, ids, session.sampler if ends_prompt else None)
 
     def _advance(self, session: Session, outcome: Outcome, seconds: float) -> None:
+        if outcome.error is not None:
+            raise outcome.error
         self._pool.keep(session, _next_rows(session, outcome.rows_kept))
         if session.state is State.PREFILL:
             self._prefilled(session, outcome.rows_kept, seconds)
@@ -208,12 +213,17 @@ class Scheduler:
             out, self._out = self._out, []
             self._deliver(out)
 
-    def _guarded(self, sessions: Sequence[Session], action: Callable[[], None]) -> None:
-        """Runs `action`; whatever it raises ends `sessions` with an answer and distrusts their slots."""
+    def _guarded(
+        self, sessions: Sequence[Session], action: Callable[[], None], *, engine: bool = True
+    ) -> None:
+        """Runs `action`; whatever it raises ends `sessions` with an answer and distrusts their slots.
+
+        `engine`: a failure says something about the engine, and not about one request alone.
+        """
         try:
             action()
         except Exception as error:  # noqa: BLE001  (the boundary: a hang or a dead thread would be worse)
-            if not isinstance(error, RequestError):
+            if engine and not isinstance(error, RequestError):
                 self._failure = f"{type(error).__name__}: {error}"
             known = error if isinstance(error, Ds4Error) else EngineError(f"engine failure: {error}")
             for session in sessions:

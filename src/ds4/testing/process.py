@@ -37,19 +37,23 @@ def command(*options: str) -> list[str]:
 
 @contextmanager
 def server_process(
-    folder: Path, *options: str, patience: float = 60, tls: ssl.SSLContext | None = None
+    folder: Path,
+    *options: str,
+    port: int | None = None,
+    patience: float = 60,
+    tls: ssl.SSLContext | None = None,
 ) -> Iterator[ServerProcess]:
     """A server that is ready; it is stopped at the end. `tls` trusts the certificate of one that serves
     HTTPS. Raises TimeoutError with its log.
     """
-    port = free_port()
-    log = folder / f"server-{port}.log"
+    chosen = port or free_port()
+    log = folder / f"server-{chosen}.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            command("--port", str(port), *options), stdout=stream, stderr=stream, cwd=folder
+            command("--port", str(chosen), *options), stdout=stream, stderr=stream, cwd=folder
         )
     scheme = "http" if tls is None else "https"
-    server = ServerProcess(f"{scheme}://127.0.0.1:{port}", process, log)
+    server = ServerProcess(f"{scheme}://127.0.0.1:{chosen}", process, log)
     try:
         _wait_until_ready(server, patience, tls)
         yield server

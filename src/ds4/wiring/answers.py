@@ -3,17 +3,18 @@
 from ds4.api.services import ReaderFactory, Wished
 from ds4.core.job import JobKind
 from ds4.core.ports import Ids, Reader, Tokenizer
+from ds4.formats.spellings import Spellings
 from ds4.observe.records import Notice, Observer
 from ds4.parsing.answer import AnswerSpec, answer_reader, reasoning_open
 from ds4.parsing.reader import text_reader
+from ds4.prompt.tail import guarded_tail
 from ds4.wiring.blueprint import AnswerStyle
-
-PROMPT_TAIL = 1 << 16
-"""Characters of a prompt's end that say whether it ends inside reasoning."""
 
 
 def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observer) -> ReaderFactory:
     """Raw completions are read as they are, chat answers by the model's own format."""
+
+    spellings = Spellings(tokenizer.controls)
 
     def warn(text: str) -> None:
         observe(Notice(f"invalid tool call returned as text: {text[:200]!r}", "warning"))
@@ -22,7 +23,7 @@ def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observe
         if wished.kind is JobKind.COMPLETION:
             # Its text is the caller's whole affair, control tokens included.
             return text_reader(wished.stops, want_tokens=wished.tokens, show_control=True)
-        tail = wished.prompt[-PROMPT_TAIL:]
+        tail = guarded_tail(wished.plan, tokenizer, spellings)
         return answer_reader(
             AnswerSpec(
                 ids=ids,

@@ -105,6 +105,8 @@ def _llama(config: Config, family: Family, model: Path) -> Callable[[], Engine]:
         n_gpu_layers=-1 if config.n_gpu_layers is None else config.n_gpu_layers,
         flash_attn=config.flash_attn,
         kv_type=config.kv_type,
+        mlock=config.mlock,
+        warm_weights=config.warm_weights,
         threads=config.threads,
         threads_batch=config.threads_batch,
         family=family.name,

@@ -14,10 +14,10 @@ def prompt_options(config: Config, family: Family, n_ctx: int, observe: Observer
     """Reads the operator's texts and says whose they are. Raises StartError."""
     preamble = think_max = None
     if config.tools_preamble is not None:
-        preamble = read_preamble(_text(config.tools_preamble))
+        preamble = read_preamble(_text("--tools-preamble", config.tools_preamble))
         observe(Notice(f"tools preamble {config.tools_preamble} ({preamble_origin(preamble)} text)"))
     if config.think_max is not None:
-        think_max = _text(config.think_max)
+        think_max = _text("--think-max", config.think_max)
         observe(Notice(f"think max {config.think_max} ({think_max_origin(think_max)} text)"))
     return PromptOptions(
         n_ctx=n_ctx,
@@ -28,8 +28,10 @@ def prompt_options(config: Config, family: Family, n_ctx: int, observe: Observer
     )
 
 
-def _text(path: Path) -> str:
+def _text(option: str, path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise StartError(f"{path}: {error}") from None
+    except OSError as error:
+        raise StartError(f"{option} {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise StartError(f"{option} {path}: not a UTF-8 text") from None

@@ -57,6 +57,7 @@ def services(
         version=__version__,
         started=clock.now(),
         access=access,
+        keep_billing_header=config.keep_billing_header,
     )
 
 

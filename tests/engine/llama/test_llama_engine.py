@@ -1,5 +1,6 @@
 """The engine on the demo model: what a slot gives must not depend on how it got there."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from ds4.core.errors import EngineError
 from ds4.core.ports import Engine, Tokenizer
 from ds4.core.sampling import Sampling
 from ds4.core.step import Snapshot, SnapshotKind, SnapshotPart, StepKind, StepPlan, Trim, Work
-from ds4.engine.llama import KvType, LlamaEngine, LlamaOptions
+from ds4.engine.llama import KvType, LlamaEngine
 
 pytest_plugins = ("llama_fixtures",)
 pytestmark = pytest.mark.engine
@@ -140,13 +141,17 @@ def test_loading_over_either_side_of_a_fresh_copy(demo: Driver) -> None:
         assert np.array_equal(demo.run(other, B), of_a)
 
 
-def test_a_copy_that_cannot_be_settled_is_refused_not_wrong(demo: Driver) -> None:
+def test_a_copy_can_be_exported_and_loaded_over_with_every_slot_in_use(demo: Driver) -> None:
+    of_a, of_b = demo.fresh(A + B), demo.fresh(B + B)
+    demo.clear()
     demo.run_all([(0, A), (2, B)])
     demo.engine.copy(0, 1)
-    with pytest.raises(EngineError, match="all slots are in use"):
-        demo.engine.export(1, SnapshotKind.FULL)
-    demo.run(2, B)
-    assert demo.engine.export(1, SnapshotKind.FULL).rows == len(A)
+    snapshot = demo.engine.export(1, SnapshotKind.FULL)
+    demo.engine.copy(2, 1)
+    demo.engine.load(2, snapshot)
+    assert np.array_equal(demo.run(2, B), of_a)
+    assert np.array_equal(demo.run(1, B), of_b)
+    assert np.array_equal(demo.run(0, B), of_a)
 
 
 def _snapshot(data: bytes, rows: int, kind: SnapshotKind = SnapshotKind.FULL) -> Snapshot:
@@ -207,12 +212,13 @@ def test_a_bad_step_is_refused_before_anything_runs(demo: Driver) -> None:
     assert [demo.rows(slot) for slot in range(3)] == [len(A), 0, 0]
 
 
-def test_the_context_is_a_hard_end(demo: Driver) -> None:
+def test_the_context_is_a_hard_end(tiny: Callable[[str], Driver]) -> None:
+    driver = tiny("llama")
     for _ in range(8):
-        demo.run(0, [5] * 64)
-    assert demo.rows(0) == 512
+        driver.run(0, [5] * 64)
+    assert driver.rows(0) == 512
     with pytest.raises(EngineError, match="512 rows"):
-        demo.run(0, [5])
+        driver.run(0, [5])
 
 
 def test_unknown_slots_are_refused_everywhere(demo: Driver) -> None:
@@ -262,7 +268,7 @@ def test_only_works_with_a_sampler_give_tokens(demo: Driver) -> None:
 
 
 def test_a_closed_engine_raises_and_its_tokenizer_goes_on(demo_path: Path) -> None:
-    engine = LlamaEngine.open(LlamaOptions(demo_path, n_ctx=100))
+    engine = LlamaEngine.open(replace(small(demo_path), n_ctx=100, n_slots=1))
     assert engine.info.n_ctx == 100
     assert "one slot" in engine.caps.batching_note
     tokenizer = engine.tokenizer

@@ -8,14 +8,14 @@ import numpy as np
 from ds4.core.plan import Ids
 from ds4.core.ports import Engine, Sampler
 from ds4.core.sampling import Sampled, Sampling
-from ds4.core.step import StepPlan, Trim, Work
-from ds4.engine.scripted.bpe import Bpe, packaged_merges
+from ds4.core.step import Outcome, StepPlan, Trim, Work
+from ds4.engine.scripted.bpe import packaged_bpe
 from ds4.engine.scripted.cost import Cost
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.engine.scripted.tokenizer import ScriptedTokenizer
 from ds4.formats.registry import family_named
 
-TOKENIZER = ScriptedTokenizer(family_named("chatml"), Bpe(packaged_merges()))
+TOKENIZER = ScriptedTokenizer(family_named("chatml"), packaged_bpe())
 GREEDY = Sampling(temperature=0.0)
 
 
@@ -59,7 +59,7 @@ class Run:
         for at in range(reused, len(self.ids), chunk):
             rows = self.ids[at : at + chunk]
             last = at + len(rows) == len(self.ids)
-            self.take(self.engine.step(StepPlan((self.work(rows, at, last),))).outcomes[0].tokens)
+            self.take(self.engine.step(StepPlan((self.work(rows, at, last),))).outcomes[0])
 
     def work(self, rows: Sequence[int], pos: int, sample: bool) -> Work:
         return Work(self.slot, pos, np.array(rows, np.int32), self.sampler if sample else None)
@@ -67,8 +67,10 @@ class Run:
     def next(self) -> Work:
         return self.work([self.ids[-1]], len(self.ids) - 1, True)
 
-    def take(self, tokens: tuple[Sampled, ...]) -> None:
-        for sampled in tokens:
+    def take(self, outcome: Outcome) -> None:
+        if outcome.error is not None:
+            raise outcome.error
+        for sampled in outcome.tokens:
             self.sampler.accept(sampled.id)
             self.said.append(sampled)
             self.ids.append(sampled.id)
@@ -79,11 +81,11 @@ class Run:
         self.said.pop()
         start = len(self.ids)
         self.ids.extend(TOKENIZER.encode_raw(text))
-        self.take(self.engine.step(StepPlan((self.work(self.ids[start:], start, True),))).outcomes[0].tokens)
+        self.take(self.engine.step(StepPlan((self.work(self.ids[start:], start, True),))).outcomes[0])
 
     def decode(self, limit: int = 200) -> str:
         while not TOKENIZER.is_eog(self.said[-1].id) and len(self.said) < limit:
-            self.take(self.engine.step(StepPlan((self.next(),))).outcomes[0].tokens)
+            self.take(self.engine.step(StepPlan((self.next(),))).outcomes[0])
         return self.text
 
     @property

@@ -85,6 +85,21 @@ def test_a_failing_reply_is_an_engine_error_and_the_engine_goes_on() -> None:
     assert answer(engine, "good").text == "fine"
 
 
+def test_a_failing_reply_fails_alone() -> None:
+    def reply(prompt: str) -> str:
+        if "bad" in prompt:
+            raise ValueError("no answer for this")
+        return "fine"
+
+    engine = opened(reply)
+    runs = [Run(engine, slot, TOKENIZER.encode_plain(text)) for slot, text in enumerate(("bad", "good"))]
+    works = tuple(run.work(run.ids, 0, True) for run in runs)
+    bad, good = engine.step(StepPlan(works)).outcomes
+    assert isinstance(bad.error, EngineError)
+    assert good.error is None
+    assert good.tokens
+
+
 def test_virtual_time_drives_a_clock() -> None:
     clock = FakeClock()
     cost = Cost(base=1.0, per_decode_row=0.25, per_prefill_row=0.5, per_mb=1024.0)

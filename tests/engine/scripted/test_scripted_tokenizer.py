@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.core.ports import Tokenizer
-from ds4.engine.scripted.bpe import Bpe, packaged_merges, words
+from ds4.engine.scripted.bpe import packaged_bpe, packaged_merges, words
 from ds4.engine.scripted.tokenizer import ScriptedTokenizer
 from ds4.formats.registry import FAMILIES, family_named
 
-BPE = Bpe(packaged_merges())
+BPE = packaged_bpe()
 TOKENIZERS = {family.name: ScriptedTokenizer(family, BPE) for family in FAMILIES}
 SPELLED = sorted({spelling for family in FAMILIES for spelling in family.spellings})
 

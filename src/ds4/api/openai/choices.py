@@ -47,7 +47,7 @@ def jobs_of(
             plan=plan,
             sampling=_varied(want.sampling, choice),
             max_tokens=want.max_tokens,
-            reader=reader(Wished(kind, plan.text, want.stops, tools, want.logprobs)),
+            reader=reader(Wished(kind, plan, want.stops, tools, want.logprobs)),
             flags=flags,
         )
         for number, (plan, choice) in enumerate(product(plans, range(want.n)))

@@ -2,7 +2,8 @@
 
 Rules: everything that would abort the process, or leave a slot in doubt, is checked before llama.cpp is
 called; `capi` checks handles and ranges, this file checks that rows continue their slot. `_rows` counts
-what each slot holds; after a failed step it is LOST until the slot is cleared.
+what each slot holds; after a failed step it is LOST until the slot is cleared. A slot whose copy is only
+noted (see `capi.context`) is settled before it is emptied, overwritten or read.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ import numpy as np
 
 from ds4.core.errors import EngineError
 from ds4.core.ports import Sampler
-from ds4.core.sampling import Sampled, Sampling
+from ds4.core.sampling import Sampling
 from ds4.core.step import (
     Caps,
     Frontier,
@@ -52,7 +53,6 @@ class LlamaEngine:
         self._memory = loaded.memory
         self._context: Context = loaded.context
         self._rows = [0] * self.info.n_slots
-        self._copied = False
 
     @classmethod
     def open(cls, options: LlamaOptions) -> "LlamaEngine":
@@ -76,7 +76,7 @@ class LlamaEngine:
             return
         self.clear(target)
         if rows:
-            self._copy_rows(source, target)
+            self._context.copy(source, target)
         self._rows[target] = rows
 
     def trim(self, slot: int, rows: int) -> bool:
@@ -94,6 +94,7 @@ class LlamaEngine:
         return True
 
     def clear(self, slot: int) -> None:
+        self._settle_before_loss(slot)
         self._context.clear(slot)
         if self._context.frontier(slot) != NOTHING:
             # A damaged snapshot can put rows at negative positions, where clearing a slot does not reach.
@@ -105,8 +106,7 @@ class LlamaEngine:
         rows = self._held(slot)
         if rows == 0:
             raise EngineError(f"slot {slot} is empty, there is nothing to export")
-        self._settle()
-        data = self._context.export(slot, partial=kind is SnapshotKind.PARTIAL)
+        data = self._context.export(self._readable(slot), partial=kind is SnapshotKind.PARTIAL)
         return Snapshot(kind, rows, rows, (SnapshotPart(TARGET, data),))
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
@@ -114,9 +114,7 @@ class LlamaEngine:
         partial = snapshot.kind is SnapshotKind.PARTIAL
         try:
             data = self._loadable(slot, snapshot)
-            if not partial and self._spare_slot() is None:
-                self.clear(slot)
-            self._settle()
+            self._settle_before_loss(slot)
             self._put(slot, data, snapshot.rows, partial=partial)
         except EngineError:
             self.clear(slot)
@@ -137,7 +135,7 @@ class LlamaEngine:
         self._context.close()
 
     def _run(self, works: Sequence[Work]) -> list[Outcome]:
-        """One llama_decode, then sampling. The slots are LOST unless all of it succeeds."""
+        """One llama_decode, then sampling. The slots are LOST unless it succeeds."""
         batch = self._context.batch
         batch.clear()
         at = []
@@ -146,16 +144,20 @@ class LlamaEngine:
             wanted = work.sampler is not None
             at.append(batch.add(work.slot, work.pos, np.asarray(work.rows, dtype=np.int32), logits=wanted))
         self._context.decode()
-        self._copied = False
-        outcomes = [Outcome(self._sampled(w, row), len(w.rows)) for w, row in zip(works, at, strict=True)]
+        outcomes = [self._outcome(work, row) for work, row in zip(works, at, strict=True)]
         for work in works:
             self._rows[work.slot] = work.pos + len(work.rows)
         return outcomes
 
-    def _sampled(self, work: Work, row: int) -> tuple[Sampled, ...]:
+    def _outcome(self, work: Work, row: int) -> Outcome:
+        rows = len(work.rows)
         if work.sampler is None:
-            return ()
-        return (work.sampler.sample(self._context.logits(row), greedy=work.greedy),)
+            return Outcome((), rows)
+        try:
+            sampled = work.sampler.sample(self._context.logits(row), greedy=work.greedy)
+        except EngineError as error:
+            return Outcome((), rows, error)
+        return Outcome((sampled,), rows)
 
     def _held(self, slot: int) -> int:
         """Rows of a slot in a known state."""
@@ -163,17 +165,6 @@ class LlamaEngine:
         if self._rows[slot] == LOST:
             raise EngineError(f"slot {slot} was lost in a failed step and must be cleared")
         return self._rows[slot]
-
-    def _copy_rows(self, source: int, target: int) -> None:
-        """llama.cpp's own copy is only noted and made at the next decode. Where clearing a slot resets its
-        state at once (compressed and recurrent memory), the source must not change until then: copy by
-        a snapshot there."""
-        if self.caps.trim is not Trim.BOUNDARY:
-            self._context.copy(source, target)
-            self._copied = True
-        elif not self._context.load(target, self._context.export(source, partial=False), partial=False):
-            self.clear(target)
-            raise EngineError(f"slot {source} could not be copied to slot {target}")
 
     def _can_trim(self, slot: int, rows: int) -> bool:
         """llama.cpp itself says yes where an attention window is already gone."""
@@ -203,19 +194,26 @@ class LlamaEngine:
             raise EngineError(f"the snapshot does not hold the {rows} rows it claims")
         self._rows[slot] = rows
 
-    def _spare_slot(self) -> int | None:
-        return next((slot for slot, rows in enumerate(self._rows) if rows == 0), None)
+    def _settle_before_loss(self, slot: int) -> None:
+        """For a slot that is about to lose its rows, or those behind a partial snapshot."""
+        if self._context.noted(slot) and not self._settled_in_empty_slot():
+            self._context.settle(slot, self._context.frontier(slot)[1] + 1)
 
-    def _settle(self) -> None:
-        """Makes noted copies real: until then exporting the target gives old memory, and loading it would
-        be undone. One row in an empty slot is a decode that does it."""
-        if not self._copied:
-            return
-        spare = self._spare_slot()
+    def _readable(self, slot: int) -> int:
+        """A slot with the memory of `slot` whose data are there."""
+        if self._context.origin(slot) == slot or self._settled_in_empty_slot():
+            return slot
+        if self.caps.trim is Trim.BOUNDARY:
+            # Neither side can have been cut, and a step would have made the copy: they are the same.
+            return self._context.origin(slot)
+        self._context.settle(slot, self._rows[slot])
+        self._context.remove_from(slot, self._rows[slot])
+        return slot
+
+    def _settled_in_empty_slot(self) -> bool:
+        spare = next((slot for slot, rows in enumerate(self._rows) if rows == 0), None)
         if spare is None:
-            raise EngineError("a copy is not settled before the next step, and all slots are in use")
-        self._context.batch.clear()
-        self._context.batch.add(spare, 0, np.zeros(1, dtype=np.int32), logits=False)
-        self._context.decode()
+            return False
+        self._context.settle(spare, 0)
         self._context.clear(spare)
-        self._copied = False
+        return True

@@ -43,7 +43,7 @@ def _size_of(path: Path) -> int:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise ModelError(f"{path}: {_reason(error)}") from error
+        raise ModelError(f"{path}: {reason(error)}") from error
     if not path.is_file():
         raise ModelError(f"{path}: this is not a file")
     if size == 0:
@@ -56,10 +56,10 @@ def _first_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(len(_MAGIC))
     except OSError as error:
-        raise ModelError(f"{path}: {_reason(error)}") from error
+        raise ModelError(f"{path}: {reason(error)}") from error
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     return (error.strerror or "the file cannot be read").lower()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ds4.core.errors import EngineError, ModelError, StartError
+from ds4.core.errors import EngineError, ModelError, OptionError, StartError
 from ds4.core.step import Caps, MemoryUse, ModelInfo
 from ds4.engine.llama.backend import Placement, choose_backend
 from ds4.engine.llama.capi import (
@@ -14,6 +14,7 @@ from ds4.engine.llama.capi import (
     list_backends,
     list_devices,
     read_defaults,
+    supports_mlock,
     system_info,
     version,
 )
@@ -31,6 +32,7 @@ from ds4.engine.llama.options import (
 from ds4.engine.llama.probe import find_memory_class, try_batching
 from ds4.engine.llama.sketch import CTX_STEP, measure
 from ds4.engine.llama.tokenizer import LlamaTokenizer
+from ds4.engine.llama.warm import warm
 
 _FLASH_ATTN = {FlashAttention.AUTO: -1, FlashAttention.OFF: 0, FlashAttention.ON: 1}
 _KV_TYPES = {KvType.F16: 1, KvType.Q8_0: 8}  # ggml_type
@@ -49,17 +51,23 @@ def load(options: LlamaOptions) -> Loaded:
     """Raises StartError (also its kinds OptionError and ModelError) with one sentence."""
     check_options(options)
     check_library(version(), read_defaults())
-    model_files(options.model)
+    if options.mlock and not supports_mlock():
+        raise OptionError("--mlock: this system cannot lock memory")
+    files = model_files(options.model)
     placement = choose_backend(options.backend, options.n_gpu_layers, list_backends(), list_devices())
     params = _model_params(options, placement)
     options = _refuse_unless_it_fits(options, params, placement)
+    # The page cache is host memory, whatever the devices have.
+    cold = warm(files, available_bytes(())) if options.warm_weights else ""
     model = Model.load(options.model, params)
+    notes = tuple(note for note in (cold, _lock_note(model.not_locked)) if note)
     context = Context(model, _context_params(options))
     try:
-        return _probed(context, model, options, placement)
+        loaded = _probed(context, model, options, placement)
     except EngineError as error:
         context.close()
         raise StartError(f"{options.model}: the model cannot be run: {error.message}") from error
+    return replace(loaded, info=replace(loaded.info, notes=notes))
 
 
 def _refuse_unless_it_fits(options: LlamaOptions, params: ModelParams, placement: Placement) -> LlamaOptions:
@@ -94,6 +102,7 @@ def usable_ctx(options: LlamaOptions, n_ctx_train: int) -> int:
 def _model_params(options: LlamaOptions, placement: Placement) -> ModelParams:
     return ModelParams(
         mmap=options.mmap,
+        mlock=options.mlock,
         n_gpu_layers=options.n_gpu_layers if placement.devices else 0,
         devices=tuple(device.handle for device in placement.devices),
         extra_buffers=extra_buffers_safe(system_info()),
@@ -113,6 +122,12 @@ def _context_params(options: LlamaOptions) -> ContextParams:
         flash_attn=_FLASH_ATTN[options.flash_attn],
         kv_type=_KV_TYPES[options.kv_type],
     )
+
+
+def _lock_note(reason: str) -> str:
+    if not reason:
+        return ""
+    return f"--mlock: the weights are not locked in memory ({reason}); try a higher `ulimit -l`"
 
 
 def _probed(context: Context, model: Model, options: LlamaOptions, placement: Placement) -> Loaded:

@@ -39,7 +39,8 @@ class LlamaOptions:
     """`n_ctx` is rows per slot; unless `ctx_given`, it is lowered to the model's trained length.
 
     `n_batch` is rows per step at most, `n_ubatch` rows per pass through the model. `n_gpu_layers` < 0
-    is all. `threads` None leaves one core to the rest of the server, `threads_batch` None takes all.
+    is all. `mlock` keeps the weights in memory, `warm_weights` reads the files once before they are
+    loaded. `threads` None leaves one core to the rest of the server, `threads_batch` None takes all.
     `family` and `min_quantum` come from the family table.
     """
 
@@ -56,6 +57,8 @@ class LlamaOptions:
     threads: int | None = None
     threads_batch: int | None = None
     mmap: bool = True
+    mlock: bool = False
+    warm_weights: bool = False
     family: str = ""
     min_quantum: int = 1
 

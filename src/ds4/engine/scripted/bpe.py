@@ -5,7 +5,7 @@ cut of each word is remembered, so that long texts encode in linear time.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import pairwise
 
@@ -66,6 +66,12 @@ class Bpe:
 
     def _mergeable(self, ids: list[int]) -> list[tuple[int, tuple[int, int]]]:
         return [(self._merged[pair], pair) for pair in pairwise(ids) if pair in self._merged]
+
+
+@cache
+def packaged_bpe() -> Bpe:
+    """One for all: it is the same for every engine, and what one has encoded another need not."""
+    return Bpe(packaged_merges())
 
 
 def _pieces(merges: Merges) -> tuple[bytes, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ds4.core.errors import EngineError
 from ds4.core.ports import Sampler, Tokenizer
 from ds4.core.sampling import Sampling
 from ds4.core.step import (
@@ -29,7 +30,7 @@ from ds4.core.step import (
     Work,
 )
 from ds4.engine.sampler import NumpySampler
-from ds4.engine.scripted.bpe import Bpe, packaged_merges
+from ds4.engine.scripted.bpe import packaged_bpe
 from ds4.engine.scripted.checks import Limits, check_slot, check_step
 from ds4.engine.scripted.cost import Cost
 from ds4.engine.scripted.reply import Replies, Reply, cut
@@ -91,7 +92,7 @@ class ScriptedEngine:
         """Raises StartError where the script cannot be loaded."""
         source = options.script
         script = load_script(source) if isinstance(source, Path) else Script("function", source)
-        tokenizer = options.tokenizer or ScriptedTokenizer(options.family, Bpe(packaged_merges()))
+        tokenizer = options.tokenizer or ScriptedTokenizer(options.family, packaged_bpe())
         return cls(options, script, tokenizer)
 
     @property
@@ -155,8 +156,11 @@ class ScriptedEngine:
         slot.append(np.asarray(work.rows).tolist())
         if work.sampler is None:
             return Outcome((), len(work.rows))
-        reply = self._replies.of(work.sampler, slot.ids)
-        sampled = self._steering.sample(work.sampler, reply, len(slot.ids), greedy=work.greedy)
+        try:
+            reply = self._replies.of(work.sampler, slot.ids)
+            sampled = self._steering.sample(work.sampler, reply, len(slot.ids), greedy=work.greedy)
+        except EngineError as error:
+            return Outcome((), len(work.rows), error)
         return Outcome((sampled,), len(work.rows))
 
     def _new_reply(self, rows: Sequence[int]) -> Reply:

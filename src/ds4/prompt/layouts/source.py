@@ -5,6 +5,7 @@ from dataclasses import replace
 from ds4.core.messages import Conversation, Role
 from ds4.core.plan import BoundaryKind
 from ds4.formats.thinking import mode
+from ds4.prompt.late_tools import with_late_tools
 from ds4.prompt.layouts.args import args_of
 from ds4.prompt.layouts.chat import Chat, Entry, entries, is_continued, schema_lines
 from ds4.prompt.layouts.registry import Layout
@@ -23,7 +24,7 @@ class LayoutSource:
 
     def render(self, conversation: Conversation) -> Rendered:
         """Raises BadRequest, Unsupported on images."""
-        chat = self._chat(conversation)
+        chat = self._chat(with_late_tools(conversation, wraps=self._layout.wraps))
         out = Writer()
         self._layout.write(chat, out)
         rendered = out.rendered()

@@ -4,13 +4,15 @@ Nobody keeps a table of tensors: a file with metadata alone goes to the loader, 
 it wants for these hyperparameters; those are then filled and written.
 """
 
+import math
+import os
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from gguf import GGUFValueType, GGUFWriter
+from gguf import GGUF_DEFAULT_ALIGNMENT, GGUFValueType, GGUFWriter
 
 from ds4.engine.llama.capi import discover_tensors
 from ds4.testing.tiny.architecture import Architecture, Array, FromVocabulary, Tensor, Value
@@ -20,6 +22,7 @@ from ds4.testing.tiny.weights import Weights, random_weights
 
 # A file without any tensor is not read at all.
 _PLACEHOLDER = "placeholder"
+_ALIGNMENT: int = GGUF_DEFAULT_ALIGNMENT
 
 
 def write_model(arch: Architecture, merges: Sequence[str], path: Path) -> None:
@@ -28,6 +31,23 @@ def write_model(arch: Architecture, merges: Sequence[str], path: Path) -> None:
     listed = _listed_by_loader(arch, vocabulary)
     tensors = file_tensors(arch, len(vocabulary.tokens), listed)
     _write(path, arch, vocabulary, ((tensor.name, random_weights(arch, tensor)) for tensor in tensors))
+
+
+def write_hollow(arch: Architecture, merges: Sequence[str], tensors: Sequence[Tensor], path: Path) -> None:
+    """A file of any size that takes no disk: a whole header, and a hole for weights in half precision."""
+    writer = _begin(path, arch, build(arch.family, merges))
+    for tensor in tensors:
+        size = 2 * math.prod(tensor.ne)
+        writer.add_tensor_info(tensor.name, tensor.ne[::-1], np.dtype(np.float16), size)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    writer.close()
+    os.truncate(path, _padded(path.stat().st_size) + sum(_padded(2 * math.prod(t.ne)) for t in tensors))
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
 
 
 def _listed_by_loader(arch: Architecture, vocabulary: Vocabulary) -> list[Tensor]:
@@ -40,16 +60,21 @@ def _listed_by_loader(arch: Architecture, vocabulary: Vocabulary) -> list[Tensor
 def _write(
     path: Path, arch: Architecture, vocabulary: Vocabulary, tensors: Iterable[tuple[str, Weights]]
 ) -> None:
-    writer = GGUFWriter(path, arch.name)
-    writer.add_name(f"tiny-random-{arch.name}")
-    _add_hyperparameters(writer, arch, vocabulary)
-    _add_tokenizer(writer, arch, vocabulary)
+    writer = _begin(path, arch, vocabulary)
     for name, data in tensors:
         writer.add_tensor(name, data)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
+
+
+def _begin(path: Path, arch: Architecture, vocabulary: Vocabulary) -> GGUFWriter:
+    writer = GGUFWriter(path, arch.name)
+    writer.add_name(f"tiny-random-{arch.name}")
+    _add_hyperparameters(writer, arch, vocabulary)
+    _add_tokenizer(writer, arch, vocabulary)
+    return writer
 
 
 def _add_hyperparameters(writer: GGUFWriter, arch: Architecture, vocabulary: Vocabulary) -> None:

@@ -10,7 +10,7 @@ from ds4.engine.llama.capi.devices import Device, list_backends, list_devices
 from ds4.engine.llama.capi.discover import discover_tensors
 from ds4.engine.llama.capi.gguf import Gguf, opened
 from ds4.engine.llama.capi.model import Model, ModelParams
-from ds4.engine.llama.capi.native import system_info, version
+from ds4.engine.llama.capi.native import supports_mlock, system_info, version
 from ds4.engine.llama.capi.vocab import Vocab
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "list_devices",
     "opened",
     "read_defaults",
+    "supports_mlock",
     "system_info",
     "version",
 ]

@@ -2,6 +2,10 @@
 
 Rules: slots are sequence ids. Wrong slots, too many rows and unknown tokens would abort the process or
 corrupt memory, so they are checked here, whoever calls.
+
+A copy is only noted: positions change at once, the data follow when the next decode begins. Until then some
+memories let neither side change: emptying one wipes compressed and recurrent state on the spot, and the copy
+then brings the wiped state to the other side, or an old one back. `noted` tells which slots that concerns.
 """
 
 import ctypes
@@ -24,10 +28,11 @@ _MIB = 1 << 20
 _CACHE = re.compile(r"(?<!buffer )\bsize = +([\d.]+) MiB")
 _WORKSPACE = re.compile(r"(?:compute|output) buffer size = +([\d.]+) MiB")
 _PARTIAL = 1
+_NO_CELLS, _INVALID = 1, -1
 _DECODE_ERRORS = {
-    1: "no free cells in the KV cache",
+    _NO_CELLS: "no free cells in the KV cache",
     2: "aborted",
-    -1: "invalid batch",
+    _INVALID: "invalid batch",
 }
 
 
@@ -62,6 +67,7 @@ class Context:
         self.kv_bytes = _mib_sum(_CACHE, log.text)
         self.workspace_bytes = _mib_sum(_WORKSPACE, log.text)
         self._batch = Batch(self.n_batch)
+        self._sources: dict[int, int] = {}
 
     @property
     def batch(self) -> Batch:
@@ -74,10 +80,27 @@ class Context:
             raise EngineError(f"a batch of {batch.rows} rows is empty or names an unknown token")
         if batch.outputs > self.n_slots:
             raise EngineError(f"a batch asks for {batch.outputs} rows of logits, at most {self.n_slots} fit")
-        code = llama.llama_decode(self._live(), batch.c)
+        code = self._decode()
         if code != 0:
             why = _DECODE_ERRORS.get(code, "the backend failed")
             raise EngineError(f"llama_decode of {batch.rows} rows failed with code {code}: {why}")
+
+    def settle(self, slot: int, pos: int) -> None:
+        """Makes noted copies real by a row at `pos`, the first free position of `slot`; it stays there.
+
+        Copies are made before llama.cpp looks whether a row fits, so a full slot serves as well.
+        """
+        self._batch.clear()
+        self._batch.add(self._slot(slot), pos, np.zeros(1, dtype=np.int32), logits=False)
+        code = self._decode()
+        if code not in (0, _NO_CELLS):
+            raise EngineError(f"noted copies could not be made: llama_decode failed with code {code}")
+
+    def _decode(self) -> int:
+        code = int(llama.llama_decode(self._live(), self._batch.c))
+        if code != _INVALID:
+            self._sources.clear()
+        return code
 
     def logits(self, row: int) -> NDArray[np.float32]:
         """A view of one row that asked for logits in the last decode; valid until the next one."""
@@ -106,6 +129,17 @@ class Context:
     def copy(self, source: int, target: int) -> None:
         """The whole of `source`; `target` must be empty. A partial copy would abort the process."""
         llama.llama_memory_seq_cp(self._memory, self._slot(source), self._slot(target), -1, -1)
+        self._sources[target] = source
+
+    def noted(self, slot: int) -> bool:
+        """Whether `slot` is the source or the target of a copy that is only noted."""
+        return slot in self._sources or slot in self._sources.values()
+
+    def origin(self, slot: int) -> int:
+        """The slot whose data `slot` shows once noted copies are made; itself without one."""
+        while slot in self._sources:
+            slot = self._sources[slot]
+        return slot
 
     def export(self, slot: int, *, partial: bool) -> bytes:
         flags = _PARTIAL if partial else 0

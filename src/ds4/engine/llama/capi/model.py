@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ from ds4.core.errors import ModelError
 from ds4.engine.llama.capi.log import captured_log
 from ds4.engine.llama.capi.native import llama
 
-_LOAD_NONE, _LOAD_MMAP = 0, 1
+# llama_load_mode by (mapped, locked)
+_LOAD_MODES = {(False, False): 0, (True, False): 1, (False, True): 2, (True, True): 3}
+_NOT_LOCKED = re.compile(r"failed to (?:mlock|VirtualLock) .*?\): (.*)")
 _META_BYTES = 1 << 16
 
 
@@ -19,11 +22,12 @@ _META_BYTES = 1 << 16
 class ModelParams:
     """`devices` are handles from `capi.devices`: None lets llama.cpp choose, () means the CPU alone.
 
-    `n_gpu_layers` < 0 is all of them. `no_alloc` loads no weights; a context on such a model reports the
-    memory it would take.
+    `n_gpu_layers` < 0 is all of them. `mlock` keeps weights from being swapped out. `no_alloc` loads no
+    weights; a context on such a model reports the memory it would take.
     """
 
     mmap: bool = True
+    mlock: bool = False
     n_gpu_layers: int = -1
     devices: tuple[int, ...] | None = None
     extra_buffers: bool = True
@@ -34,8 +38,10 @@ class ModelParams:
 class Model:
     """Freed when the last reference goes, so that a tokenizer may outlive the engine that opened it."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, not_locked: str = "") -> None:
+        """`not_locked` is the system's reason, where weights should be locked in memory and are not."""
         self.handle = handle
+        self.not_locked = not_locked
         # Not at exit: another thread may still be tokenizing then.
         weakref.finalize(self, llama.llama_model_free, handle).atexit = False
 
@@ -48,7 +54,7 @@ class Model:
             handle = llama.llama_model_load_from_file(os.fsencode(path), _c_params(params, devices))
         if not handle:
             raise ModelError(f"{path}: {log.cause()}")
-        return cls(handle)
+        return cls(handle, lock_failure(log.text))
 
     @property
     def description(self) -> str:
@@ -98,6 +104,12 @@ class Model:
         return buffer.value.decode("utf-8", "replace")
 
 
+def lock_failure(log: str) -> str:
+    """Why the system did not lock the weights, in its own words; empty when it did or was not asked."""
+    found = _NOT_LOCKED.search(log)
+    return found[1].strip() if found else ""
+
+
 def _device_list(devices: tuple[int, ...] | None) -> Any:
     """A NULL-terminated array; the caller keeps it alive during the load."""
     return None if devices is None else (ctypes.c_void_p * (len(devices) + 1))(*devices, None)
@@ -110,7 +122,7 @@ def _c_params(params: ModelParams, devices: Any) -> Any:
     c.use_extra_bufts = params.extra_buffers
     c.n_gpu_layers = params.n_gpu_layers
     # llama.cpp asserts that a model without allocation is not mapped.
-    c.load_mode = _LOAD_MMAP if params.mmap and not params.no_alloc else _LOAD_NONE
+    c.load_mode = 0 if params.no_alloc else _LOAD_MODES[params.mmap, params.mlock]
     if devices is not None:
         c.devices = ctypes.addressof(devices)
     return c

@@ -25,6 +25,10 @@ def native(name: str, restype: Any, argtypes: Sequence[Any]) -> Callable[..., An
     return found
 
 
+def supports_mlock() -> bool:
+    return bool(llama.llama_supports_mlock())
+
+
 def version() -> str:
     text: bytes = llama.llama_version()
     return text.decode()

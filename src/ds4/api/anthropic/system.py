@@ -1,0 +1,32 @@
+"""The system text, without the line that Claude Code puts at its head for its vendor's billing.
+
+That line differs between the first prompt, side requests and compaction of one session, so whatever stands
+behind it could never be reused.
+"""
+
+from dataclasses import dataclass
+
+from ds4.api.anthropic.blocks import blocks_of, joined, text_of
+
+BILLING_HEADER = "x-anthropic-billing-header:"
+
+
+@dataclass(frozen=True, slots=True)
+class SystemText:
+    """`dropped`: a billing line was left out."""
+
+    text: str
+    dropped: bool = False
+
+
+def system_text(value: object, *, keep_billing_header: bool) -> SystemText:
+    """From a string or blocks; empty without any. Raises BadRequest."""
+    texts = [text_of(block) for block in blocks_of(value, "system")]
+    if keep_billing_header:
+        return SystemText(joined(texts))
+    kept = [_without_header(text) for text in texts]
+    return SystemText(joined(kept), dropped=kept != texts)
+
+
+def _without_header(text: str) -> str:
+    return text.partition("\n")[2].lstrip("\n") if text.startswith(BILLING_HEADER) else text

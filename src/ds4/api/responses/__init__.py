@@ -1,0 +1,1 @@
+"""OpenAI's Responses: items in, items out, and a memory of both."""

@@ -1,0 +1,69 @@
+"""The scripted agent model does its task in every format, through the whole server."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from ds4.testing.agent_script import DONE, reply
+from ds4.testing.inside import Setting, inside
+
+FAMILIES = ("deepseek-v4", "deepseek-v4.1", "glm-5.2", "qwen3.8", "chatml")
+ASK = "Create a file named note.txt whose content is the single word: hello   Then answer."
+SHELL = {"type": "object", "properties": {"command": {"type": "string"}, "timeout": {"type": "integer"}}}
+ARGV = {"type": "object", "properties": {"command": {"type": "array"}, "why": {"type": "string"}}}
+EDITOR = {"type": "object", "properties": {"file_path": {"type": "string"}, "content": {"type": "string"}}}
+COMMAND = "printf '%s\\n' hello > note.txt"
+
+
+def tool(name: str, schema: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"name": name, "input_schema": {**schema, "required": list(required)}}
+
+
+async def answers(family: str, *tools: dict[str, Any]) -> tuple[Any, Any]:
+    """The model's first answer, and the one after its call was answered."""
+    server = inside(reply, Setting(family))
+    turns: list[Any] = [{"role": "user", "content": ASK}]
+    body = {"messages": turns, "tools": list(tools), "max_tokens": 1000}
+    first = (await server.client.post("/v1/messages", body)).json()
+    calls = [block for block in first["content"] if block["type"] == "tool_use"]
+    results = [{"type": "tool_result", "tool_use_id": call["id"], "content": "done"} for call in calls]
+    turns += [
+        {"role": "assistant", "content": first["content"]},
+        {"role": "user", "content": results or "go on"},
+    ]
+    return first, (await server.client.post("/v1/messages", body)).json()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_calls_a_shell_and_answers(family: str) -> None:
+    tools = [tool("Edit", EDITOR), tool("Bash", SHELL, "command")]
+    first, second = asyncio.run(answers(family, *tools))
+    assert first["stop_reason"] == "tool_use"
+    (call,) = [block for block in first["content"] if block["type"] == "tool_use"]
+    assert (call["name"], call["input"]) == ("Bash", {"command": COMMAND})
+    assert second["stop_reason"] == "end_turn"
+    assert second["content"][-1]["text"] == DONE
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("made", "arguments"),
+    [
+        (tool("write_file", EDITOR, "file_path", "content"), {"file_path": "note.txt", "content": "hello"}),
+        (
+            tool("shell", ARGV, "command", "why"),
+            {"command": ["bash", "-lc", COMMAND], "why": "Makes a file."},
+        ),
+    ],
+)
+def test_it_fills_in_what_the_tool_asks_for(family: str, made: Any, arguments: Any) -> None:
+    first, _ = asyncio.run(answers(family, made))
+    assert json.loads(json.dumps(first["content"][-1]["input"])) == arguments
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_without_a_tool_it_just_answers(family: str) -> None:
+    first, _ = asyncio.run(answers(family))
+    assert first["content"][-1]["text"] == DONE
