@@ -17,7 +17,7 @@ check: setup-test
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest -m "not engine and not server"
+	@$(BIN)/python -m pytest -n auto -m "not engine and not server"
 
 soak: setup-test
 	@SOAK_REQUESTS=$${SOAK_REQUESTS:-10000} $(BIN)/python -m pytest tests/soak

@@ -16,7 +16,7 @@ from ds4.observe.records import Finished, PromptStarted
 from ds4.schedule.scheduler import Limits
 from ds4.testing.inside import Inside, Setting, inside
 
-REQUESTS = int(os.environ.get("SOAK_REQUESTS", "300"))
+REQUESTS = int(os.environ.get("SOAK_REQUESTS", "150"))
 CLIENTS = 24
 SLOTS, QUEUE = 4, 12
 SEED = 20

@@ -1,8 +1,9 @@
 """Is a step legal? Asked before llama.cpp sees it."""
 
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 from ds4.core.errors import EngineError
 from ds4.core.step import ModelInfo, StepKind, StepPlan, Work
@@ -28,12 +29,19 @@ def _check_work(work: Work, rows: Sequence[int], info: ModelInfo) -> None:
         raise EngineError(f"slot {work.slot} does not exist, there are {info.n_slots}")
     if work.draft:
         raise EngineError("drafts are not supported yet")
-    if work.rows.ndim != 1 or work.rows.size == 0 or not np.issubdtype(work.rows.dtype, np.integer):
+    if work.rows.ndim != 1 or work.rows.size == 0 or work.rows.dtype.kind != "i":
         raise EngineError(f"slot {work.slot} needs a row of token ids")
-    if work.rows.min() < 0 or work.rows.max() >= info.n_vocab:
+    low, high = _extremes(work.rows)
+    if low < 0 or high >= info.n_vocab:
         raise EngineError(f"slot {work.slot} names a token outside the vocabulary of {info.n_vocab}")
     held = rows[work.slot]
     if work.pos != held:
         raise EngineError(f"slot {work.slot} holds {held} rows, position {work.pos} does not continue it")
     if work.pos + work.rows.size > info.n_ctx:
         raise EngineError(f"slot {work.slot} would hold {work.pos + work.rows.size} of {info.n_ctx} rows")
+
+
+def _extremes(rows: NDArray[Any]) -> tuple[int, int]:
+    if rows.size == 1:  # a decode row: numpy's reductions would take longer than all other checks
+        return int(rows[0]), int(rows[0])
+    return int(rows.min()), int(rows.max())
