@@ -10,18 +10,18 @@ from starlette.requests import Request
 from starlette.types import Receive
 
 from ds4.api.errors import SlowBody
+from ds4.api.race import ClientLeft, while_connected
 from ds4.api.services import Limits, Services
 from ds4.core.errors import BadRequest, TooLarge
 
 T = TypeVar("T")
 JsonObject = dict[str, object]
 
+_MARKS = (b",", b"{", b"[")
+_STRETCH = 1024 * 1024
+
 # Every escape of a JSON string, so that an escaped backslash is never taken for the start of another.
 _ESCAPE = re.compile(rb"\\(?:(u[dD][89abAB]..)(\\u[dD][c-fC-F]..)?|(u[dD][c-fC-F]..)|.)", re.DOTALL)
-
-
-class ClientLeft(BadRequest):
-    """Nobody is there to read this."""
 
 
 async def parsed(request: Request, services: Services, parse: Callable[[JsonObject], T]) -> T:
@@ -30,9 +30,12 @@ async def parsed(request: Request, services: Services, parse: Callable[[JsonObje
     data = await read_body(request, limits)
 
     def work() -> T:
+        refuse_swarm(data, limits.json_marks)
         return parse(load_object(data, limits.json_depth))
 
-    return work() if len(data) < limits.inline_bytes else await services.run(work)
+    if len(data) < limits.inline_bytes:
+        return work()
+    return await while_connected(request.receive, services.run(work))
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
@@ -73,6 +76,16 @@ async def _refuse(request: Request, limits: Limits) -> NoReturn:
             chunk, more = await _next_chunk(request.receive, limits.body_patience)
             left -= len(chunk)
     raise TooLarge(f"the request body is larger than {limits.body_bytes} bytes")
+
+
+def refuse_swarm(data: bytes, limit: int) -> None:
+    """Raises BadRequest for JSON that may hold more values than `limit`: every value but the first stands
+    behind a comma or an opening bracket, and takes much more memory than its bytes."""
+    marks = 0
+    for start in range(0, len(data), _STRETCH):
+        marks += sum(data.count(mark, start, start + _STRETCH) for mark in _MARKS)
+        if marks > limit:
+            raise BadRequest(f"invalid JSON request: more than {limit} commas and brackets")
 
 
 def load_object(data: bytes, max_depth: int) -> JsonObject:

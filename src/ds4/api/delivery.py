@@ -7,8 +7,7 @@ Rules:
 - Nothing here knows a wire format: that is the Wire's business.
 """
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import NoReturn, Protocol
 
@@ -16,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from ds4.api.collect import Answer
 from ds4.api.errors import Header
+from ds4.api.race import client_left, first_to_end
 from ds4.api.rounds import rounds
 from ds4.api.services import Services
 from ds4.api.sse import HEADERS
@@ -25,7 +25,6 @@ from ds4.core.job import Job
 from ds4.core.ports import EventStream
 from ds4.core.usage import CacheReport
 
-Routine = Coroutine[object, object, None]
 LastWords = Callable[[Ds4Error], bytes]
 
 
@@ -77,9 +76,9 @@ class Delivery:
                 streams.append(backend.submit(job))  # noqa: PERF401  (counts also when the next is refused)
             if self._stream:
                 line = _Line(self._services, self._wire, send, self._last_words)
-                answered = await first_to_end(line.pump(streams), line.beat(), _client_left(receive))
+                answered = await first_to_end(line.pump(streams), line.beat(), client_left(receive))
             else:
-                answered = await first_to_end(self._answer(streams, send), _client_left(receive))
+                answered = await first_to_end(self._answer(streams, send), client_left(receive))
         finally:
             if not answered:
                 for job in self._jobs[: len(streams)]:
@@ -158,26 +157,3 @@ def cache_words(report: CacheReport) -> bytes:
     """What the cache did for the prompt, for a header; counts are prompt rows."""
     words = f"{report.source} reused={report.reused} computed={report.computed} reason={report.reason}"
     return words.encode()
-
-
-async def _client_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def first_to_end(main: Routine, *others: Routine) -> bool:
-    """Runs all side by side until one ends, and cancels the rest. True when `main` ended by itself.
-
-    Raises what the one that ended raised.
-    """
-    tasks = [asyncio.create_task(coroutine) for coroutine in (main, *others)]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            if task.done():
-                task.result()
-        return tasks[0].done()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -7,16 +7,20 @@ Rules:
   lives as long as an idle one.
 - A client that does not read for WRITE_SECONDS is cut off, and its request ends like any other
   whose client left.
-- Nothing is ever upgraded, so offers to upgrade are hidden from the parser: it would drop the
-  body of a request that carries one (Java's client offers HTTP/2 with every request).
+- Nothing is ever upgraded. The parser stops behind a head that offers to upgrade (Java's client
+  offers HTTP/2 with every request), and is given the head again without the offer.
+- A client that closes only its sending side counts as gone: what arrives is the same as from one
+  that closed both, and most of those that leave are not waiting for an answer.
+- HTTP/1.0 has no chunks: an answer without a length ends with the connection.
 """
 
 import asyncio
 import http
-import re
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from ds4.api.errors import openai
 from ds4.core.errors import BadRequest
@@ -24,7 +28,21 @@ from ds4.core.errors import BadRequest
 HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 10.0
 WRITE_SECONDS = 30.0
-_UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+_CHUNKLESS = ("0.9", "1.0")
+
+
+class _UntilClose(RequestResponseCycle):
+    """An answer that is not chunked, with or without a length."""
+
+    _sized = False
+
+    async def send(self, message: ASGISendEvent) -> None:
+        if message["type"] == "http.response.start":
+            self._sized = any(name.lower() == b"content-length" for name, _ in message.get("headers", ()))
+            self.chunked_encoding = None if self._sized else False
+        elif message["type"] == "http.response.body" and not self._sized:
+            self.expected_content_length = len(message.get("body", b""))
+        await super().send(message)
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -33,6 +51,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._head = 0
         self._unplaced = 0
         self._in_body = False
+        self._offered = False
         self._refused = False
         self._head_timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
@@ -53,12 +72,39 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unplaced += len(data)
         if self._head_timer is None and not self._in_body:
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_late)
-        super().data_received(data if self._in_body else _without_upgrade(data))
+        self._unset_keepalive_if_required()
+        self._parse(data)
         if max(self._head, self._unplaced) > HEAD_BYTES:
             self._refuse(431, f"the request's head is larger than {HEAD_BYTES} bytes")
         elif self.cycle is not None and self.cycle.response_complete:
             # Answered before its body was read: uvicorn would wait for the rest forever.
             self._expect_request()
+
+    def _parse(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest is not None:
+                rest = self._feed(rest)
+        except httptools.HttpParserError:
+            self._refuse(400, "bad HTTP request")
+
+    def _feed(self, data: memoryview) -> memoryview | None:
+        """What is behind a head with an offer, once the parser has taken the head without it."""
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as stop:
+            # Without an offer it is CONNECT: what follows is not HTTP.
+            if self._offered and self._head <= HEAD_BYTES:
+                self.parser.feed_data(self._head_without_offer())
+                return data[stop.args[0] :]
+        return None
+
+    def _head_without_offer(self) -> bytes:
+        self._offered = False
+        version = self.parser.get_http_version().encode()
+        lines = [self.parser.get_method() + b" " + self.url + b" HTTP/" + version]
+        lines += [name + b": " + value for name, value in self.headers if name != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
 
     def on_message_begin(self) -> None:
         self._head = 0
@@ -74,25 +120,31 @@ class LimitedProtocol(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        self._unplaced = 0
+        self._offered = self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+        if self._offered:
+            return
         self._in_body = True
         self._stop_head_timer()
-        self._unplaced = 0
-        if self._head <= HEAD_BYTES:
+        codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings not in ([], [b"chunked"]):
+            self._refuse(501, "the only transfer coding this server knows is chunked")
+        elif self._head <= HEAD_BYTES:
             super().on_headers_complete()
+            if self.parser.get_http_version() in _CHUNKLESS:
+                # uvicorn has no hook for another kind of cycle. Its task has not begun yet.
+                self.cycle.__class__ = _UntilClose
 
     def on_body(self, body: bytes) -> None:
         self._unplaced = 0
-        if self._head <= HEAD_BYTES:
+        if self._head <= HEAD_BYTES and not self._refused:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._in_body = False
         self._unplaced = 0
-        if self._head <= HEAD_BYTES:
+        if self._head <= HEAD_BYTES and not self._offered and not self._refused:
             super().on_message_complete()
-
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002
-        self._refuse(400, "bad HTTP request")
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -138,11 +190,6 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
-
-
-def _without_upgrade(data: bytes) -> bytes:
-    head, end, rest = data.partition(b"\r\n\r\n")
-    return _UPGRADE.sub(b"\r\nx-upgrade:", head) + end + rest
 
 
 def _answer(status: int, body: bytes) -> bytes:

@@ -1,12 +1,14 @@
 """What the endpoints need from the rest of the program, handed in once at start."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from ds4.api.access import Access
 from ds4.api.responses.store import MemoryStore, ResponseStore
+from ds4.api.workers import Workers
 from ds4.core.job import JobKind
 from ds4.core.messages import Conversation, Tool
 from ds4.core.plan import PromptPlan
@@ -47,11 +49,6 @@ ReaderFactory = Callable[[Wished], Reader]
 """A fresh reader for one answer."""
 
 
-async def in_worker(work: Callable[[], T], /) -> T:
-    """The real Runner: a thread of the loop's own pool."""
-    return await asyncio.get_running_loop().run_in_executor(None, work)
-
-
 @dataclass(frozen=True, slots=True)
 class Alias:
     """Another name of the model. `thinking` is its default when the request says nothing."""
@@ -81,7 +78,8 @@ class ModelCard:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """`inline_bytes`: larger bodies are parsed in a worker. `json_depth` is as deep as orjson can write
-    again what it has read. Times in seconds.
+    again what it has read; `json_marks` counts commas and opening brackets, in strings too. Times in
+    seconds.
 
     `body_patience` is the longest silence while a body is read; `heartbeat` the longest
     silence while an answer is streamed.
@@ -89,14 +87,22 @@ class Limits:
 
     body_bytes: int = 64 * 1024 * 1024
     json_depth: int = 254
-    inline_bytes: int = 256 * 1024
+    json_marks: int = 1_000_000
+    inline_bytes: int = 16 * 1024
     body_patience: float = 30.0
     heartbeat: float = 10.0
+
+
+def _unknown() -> int:
+    """Of pieces of any length: then no text is too long."""
+    return sys.maxsize
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
     """`started` is `clock.now()` of the start. `run` and `sleep` are replaced in tests.
+
+    `longest_piece` gives the size in bytes of the vocabulary's longest piece; it may take its time.
 
     `keep_billing_header`: nothing is left out of the prompts of Anthropic's clients.
     """
@@ -113,7 +119,8 @@ class Services:
     started: float
     access: Access = field(default_factory=Access)
     limits: Limits = Limits()
+    longest_piece: Callable[[], int] = _unknown
     keep_billing_header: bool = False
     responses: ResponseStore = field(default_factory=MemoryStore)
-    run: Runner = in_worker
+    run: Runner = field(default_factory=Workers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

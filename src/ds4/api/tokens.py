@@ -6,6 +6,7 @@ from starlette.responses import Response
 
 from ds4.api.body import JsonObject, parsed
 from ds4.api.openai.completions import token_ids
+from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
 from ds4.api.services import Services
 from ds4.api.validate import Body, validated
@@ -29,7 +30,8 @@ class TokenizeBody(Body):
 
 async def tokenize(services: Services, request: Request) -> Response:
     body = await parsed(request, services, _tokenize_body)
-    tokens = await services.run(lambda: _encode(services.tokenizer, body))
+    encoding = services.run(lambda: _encode(services.tokenizer, body))
+    tokens = await while_connected(request.receive, encoding)
     if body.with_pieces:
         return json_reply({"tokens": [_with_piece(services.tokenizer, token) for token in tokens]})
     return json_reply({"tokens": tokens})
@@ -38,7 +40,8 @@ async def tokenize(services: Services, request: Request) -> Response:
 async def detokenize(services: Services, request: Request) -> Response:
     tokenizer = services.tokenizer
     tokens = await parsed(request, services, lambda raw: _tokens(raw, tokenizer.n_vocab))
-    data = await services.run(lambda: b"".join(map(tokenizer.piece, tokens)))
+    joining = services.run(lambda: b"".join(map(tokenizer.piece, tokens)))
+    data = await while_connected(request.receive, joining)
     return json_reply({"content": data.decode(errors="replace")})
 
 

@@ -38,3 +38,5 @@ class Status:
     detail: str = ""
     capacity: int = 0
     """Requests that may run or wait at once; 0 when unknown."""
+    retry_after: int = 1
+    """Seconds after which a request that was refused for want of room may be sent again."""

@@ -242,19 +242,18 @@ def test_an_empty_slot_has_nothing_to_export(demo: Driver) -> None:
         demo.engine.export(0, SnapshotKind.FULL)
 
 
-def test_a_slot_is_lost_when_its_sampler_fails_and_works_after_clear(demo: Driver) -> None:
+def test_a_failing_sampler_fails_alone_and_its_rows_stay(demo: Driver) -> None:
     class Failing:
         def sample(self, *_: object, **__: object) -> None:
             raise EngineError("no choice")
 
-    with pytest.raises(EngineError, match="no choice"):
-        demo.engine.step(StepPlan((Work(0, 0, np.asarray(A, np.int32), sampler=Failing()),)))  # type: ignore[arg-type]
-    with pytest.raises(EngineError, match="must be cleared"):
-        demo.engine.trim(0, 1)
-    with pytest.raises(EngineError, match="does not continue"):
-        demo.run(0, B)
-    demo.engine.clear(0)
-    demo.run(0, A)
+    failing = Work(0, 0, np.asarray(A, np.int32), sampler=Failing())  # type: ignore[arg-type]
+    sound = Work(1, 0, np.asarray(B, np.int32), sampler=demo.engine.sampler(Sampling(temperature=0), B))
+    bad, good = demo.engine.step(StepPlan((failing, sound))).outcomes
+    assert str(bad.error) == "no choice"
+    assert good.error is None
+    assert len(good.tokens) == 1
+    assert demo.engine.frontier(0).pos_max == len(A) - 1
 
 
 def test_only_works_with_a_sampler_give_tokens(demo: Driver) -> None:

@@ -12,7 +12,9 @@ from ds4.api.anthropic.wire import MessagesWire, Shape
 from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
+from ds4.api.early import prepared, refuse_long, surely_rendered
 from ds4.api.one_call import OneCall
+from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
 from ds4.api.services import Services, Wished
 from ds4.core.job import Job, JobKind
@@ -24,7 +26,7 @@ async def messages(services: Services, request: Request) -> ASGIApp:
     card, keep = services.card, services.keep_billing_header
     asked = await parsed(request, services, lambda raw: messages_request(raw, card, keep_billing_header=keep))
     namespace = namespace_of(request.scope)
-    job = await services.run(lambda: _job(services, message_id, namespace, asked))
+    job = await prepared(request, services, lambda: _job(services, message_id, namespace, asked))
     wire = MessagesWire(_shape(job, asked), services.clock.now)
     return Delivery(services, [job], wire, stream=asked.stream)
 
@@ -33,7 +35,8 @@ async def count_tokens(services: Services, request: Request) -> Response:
     name_request(request.scope, services.ids.new("req-"))
     card, keep = services.card, services.keep_billing_header
     talk = await parsed(request, services, lambda raw: count_request(raw, card, keep_billing_header=keep))
-    plan = await services.run(lambda: services.renderer.render(talk.conversation))
+    rendering = services.run(lambda: services.renderer.render(talk.conversation))
+    plan = await while_connected(request.receive, rendering)
     return json_reply({"input_tokens": plan.rows})
 
 
@@ -43,6 +46,7 @@ async def hello(services: Services, request: Request) -> Response:  # noqa: ARG0
 
 def _job(services: Services, message_id: str, namespace: str, asked: MessagesRequest) -> Job:
     conversation = replace(asked.talk.conversation, namespace=namespace)
+    refuse_long(services, surely_rendered(conversation))
     plan = services.renderer.render(conversation)
     reader = services.reader(Wished(JobKind.CHAT, plan, asked.stops, conversation.callable_tools))
     return Job(

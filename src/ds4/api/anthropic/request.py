@@ -14,6 +14,7 @@ from ds4.api.anthropic.thinking import thoughts_of
 from ds4.api.anthropic.tools import Choice, choice_of, refuse_strict, toolbox
 from ds4.api.anthropic.turns import messages_of
 from ds4.api.body import JsonObject
+from ds4.api.early import refuse_many
 from ds4.api.services import ModelCard
 from ds4.api.validate import validated
 from ds4.core.errors import BadRequest, Unsupported
@@ -52,6 +53,7 @@ class MessagesRequest:
 
 def messages_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: bool) -> MessagesRequest:
     """Raises BadRequest."""
+    refuse_many(raw.get("messages"), card.n_ctx)
     body = validated(MessagesBody, raw)
     _refuse_guarantees(body)
     return MessagesRequest(
@@ -71,6 +73,7 @@ def messages_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: b
 
 def count_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: bool) -> Talk:
     """Raises BadRequest."""
+    refuse_many(raw.get("messages"), card.n_ctx)
     return _talk(validated(CountBody, raw), card, keep_billing_header=keep_billing_header)
 
 

@@ -7,6 +7,7 @@ import orjson
 from pydantic import Field
 
 from ds4.api.body import JsonObject
+from ds4.api.early import refuse_many
 from ds4.api.openai.generation import Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.messages import MessageBody, message_of
 from ds4.api.openai.refused import CHAT, refuse
@@ -55,6 +56,7 @@ def _logprobs(body: ChatGeneration) -> int | None:
 
 def conversation_of(raw: JsonObject, card: ModelCard) -> Conversation:
     """Raises BadRequest."""
+    refuse_many(raw.get("messages"), card.n_ctx)
     body = validated(ConversationBody, raw)
     if not body.messages:
         raise BadRequest("messages must not be empty", param="messages")

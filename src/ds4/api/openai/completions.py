@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from ds4.api.body import JsonObject
+from ds4.api.early import refuse_many
 from ds4.api.openai.generation import MAX_CHOICES, Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.refused import COMPLETIONS, refuse
 from ds4.api.services import ModelCard
@@ -37,6 +38,8 @@ def completion_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> Comple
     """Raises BadRequest."""
     refuse(raw, COMPLETIONS)
     prompts = prompts_of(raw.get("prompt"), n_vocab)
+    for prompt in prompts:
+        refuse_many(prompt, card.n_ctx)
     body = validated(CompletionGeneration, raw)
     if body.best_of not in (None, body.n):
         raise Unsupported("best_of", "other than n is not supported by this server")

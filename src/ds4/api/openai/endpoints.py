@@ -10,12 +10,14 @@ from ds4.api.access import namespace_of
 from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
+from ds4.api.early import prepared, refuse_long, surely_rendered
 from ds4.api.openai.chat import ChatRequest, chat_request, conversation_of
 from ds4.api.openai.chat_wire import ChatWire
 from ds4.api.openai.choices import Shape, jobs_of
 from ds4.api.openai.completion_wire import CompletionWire
 from ds4.api.openai.completions import CompletionRequest, completion_request
 from ds4.api.openai.generation import Wanted
+from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
 from ds4.api.services import Services
 from ds4.api.sse import Head
@@ -30,8 +32,10 @@ async def chat(services: Services, request: Request) -> ASGIApp:
     card, n_vocab = services.card, services.tokenizer.n_vocab
     asked = await parsed(request, services, lambda raw: chat_request(raw, card, n_vocab))
     namespace = namespace_of(request.scope)
-    jobs = await services.run(lambda: _chat_jobs(services, request_id, namespace, asked))
     want = asked.wanted
+    jobs = await prepared(
+        request, services, lambda: _chat_jobs(services, request_id, namespace, asked), choices=want.n
+    )
     head = Head(request_id, "chat.completion", int(services.clock.wall()), want.model)
     wire = ChatWire(head, _shape(services, want, prompts=1))
     return Delivery(services, jobs, wire, stream=want.stream)
@@ -39,6 +43,7 @@ async def chat(services: Services, request: Request) -> ASGIApp:
 
 def _chat_jobs(services: Services, request_id: str, namespace: str, asked: ChatRequest) -> Jobs:
     conversation = replace(asked.conversation, namespace=namespace)
+    refuse_long(services, surely_rendered(conversation))
     plans = [services.renderer.render(conversation)]
     flags = _flags(conversation)
     return jobs_of(request_id, JobKind.CHAT, plans, asked.wanted, services.reader, conversation.tools, flags)
@@ -49,8 +54,14 @@ async def completions(services: Services, request: Request) -> ASGIApp:
     card, n_vocab = services.card, services.tokenizer.n_vocab
     asked = await parsed(request, services, lambda raw: completion_request(raw, card, n_vocab))
     namespace = namespace_of(request.scope)
-    jobs = await services.run(lambda: _completion_jobs(services, request_id, namespace, asked))
     want = asked.wanted
+    jobs = await prepared(
+        request,
+        services,
+        lambda: _completion_jobs(services, request_id, namespace, asked),
+        choices=len(asked.prompts) * want.n,
+        blamed="n" if want.n > 1 else "prompt",
+    )
     head = Head(request_id, "text_completion", int(services.clock.wall()), want.model)
     echoes = [job.plan.text for job in jobs] if asked.echo else []
     wire = CompletionWire(head, _shape(services, want, prompts=len(asked.prompts)), echoes)
@@ -58,13 +69,17 @@ async def completions(services: Services, request: Request) -> ASGIApp:
 
 
 def _completion_jobs(services: Services, request_id: str, namespace: str, asked: CompletionRequest) -> Jobs:
+    for prompt in asked.prompts:
+        if isinstance(prompt, str):
+            refuse_long(services, [prompt])
     plans = [services.renderer.raw(prompt, namespace=namespace) for prompt in asked.prompts]
     return jobs_of(request_id, JobKind.COMPLETION, plans, asked.wanted, services.reader)
 
 
 async def apply_template(services: Services, request: Request) -> Response:
     conversation = await parsed(request, services, lambda raw: conversation_of(raw, services.card))
-    plan = await services.run(lambda: services.renderer.render(conversation))
+    rendering = services.run(lambda: services.renderer.render(conversation))
+    plan = await while_connected(request.receive, rendering)
     return json_reply({"prompt": plan.text, "tokens": plan.ids.tolist()})
 
 

@@ -62,6 +62,7 @@ class Context:
         self._memory = llama.llama_get_memory(handle)
         self.n_slots = params.n_slots
         self.n_vocab = Vocab(model).n_tokens
+        self._row_type = ctypes.c_float * self.n_vocab
         self.n_ctx = int(llama.llama_n_ctx_seq(handle))
         self.n_batch = int(llama.llama_n_batch(handle))
         self.kv_bytes = _mib_sum(_CACHE, log.text)
@@ -107,7 +108,10 @@ class Context:
         pointer = llama.llama_get_logits_ith(self._live(), row)
         if not pointer:
             raise EngineError(f"row {row} of the last batch has no logits")
-        return np.ctypeslib.as_array(pointer, (self.n_vocab,))
+        # np.ctypeslib.as_array does the same and takes ten times as long.
+        floats = self._row_type.from_address(ctypes.addressof(pointer.contents))
+        view: NDArray[np.float32] = np.frombuffer(memoryview(floats), dtype=np.float32)
+        return view
 
     def frontier(self, slot: int) -> tuple[int, int]:
         """Smallest and largest position held; (-1, -1) when empty."""
