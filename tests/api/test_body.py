@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+import orjson
 import pytest
 from api_fakes import T, World, run
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from starlette.types import Message, Scope
 
 from ds4.api.app import build_app
-from ds4.api.body import deeper_than, load_object
+from ds4.api.body import deeper_than, load_object, refuse_swarm
 from ds4.core.errors import BadRequest
 from ds4.testing.asgi import Client, Reply
 
@@ -151,6 +152,37 @@ def test_deeper_than_agrees_with_the_definition(value: object) -> None:
 )
 def test_half_surrogate_pairs_become_replacement_characters(text: bytes, expected: str) -> None:
     assert load_object(b'{"a":"' + text + b'"}', 256) == {"a": expected}
+
+
+@pytest.mark.parametrize("body", [b'{"a":[1,2],"b":{}}', b'{"a":"[,{{"}'])
+def test_the_limit_of_commas_and_brackets_is_exact(body: bytes) -> None:
+    refuse_swarm(body, 6)
+    refuse_swarm(body, 5)
+    with pytest.raises(BadRequest, match="more than 4 commas and brackets"):
+        refuse_swarm(body, 4)
+
+
+def test_marks_are_counted_to_the_end_of_a_long_body() -> None:
+    refuse_swarm(b"x" * 2**21 + b",[", 2)
+    with pytest.raises(BadRequest):
+        refuse_swarm(b"x" * 2**21 + b",[{", 2)
+
+
+@given(st.recursive(st.none(), lambda child: st.lists(child) | st.dictionaries(st.text(), child)))
+def test_no_json_holds_more_values_than_it_has_marks(value: object) -> None:
+    def values(node: object) -> int:
+        if not isinstance(node, dict | list):
+            return 1
+        return 1 + sum(map(values, node.values() if isinstance(node, dict) else node))
+
+    if (count := values(value)) > 1:
+        with pytest.raises(BadRequest):
+            refuse_swarm(orjson.dumps(value), count - 2)
+
+
+def test_a_swarm_of_values_is_400_before_it_is_parsed() -> None:
+    reply = post(World().with_limits(json_marks=10), b'{"content":"hi","x":[' + b"[]," * 10 + b"1]}")
+    assert (reply.status, "more than 10 commas and brackets" in reply.body.decode()) == (400, True)
 
 
 def test_the_last_of_equal_keys_wins() -> None:

@@ -178,4 +178,4 @@ def test_ci_can_be_run() -> None:
     assert script.stat().st_mode & stat.S_IXUSR
     commands = script.read_text().splitlines()
     assert "set -euo pipefail" in commands
-    assert commands[-2:] == ["make check", "make test"]
+    assert commands[-2:] == ["HYPOTHESIS_PROFILE=thorough make check", "make test"]

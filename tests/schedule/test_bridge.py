@@ -121,7 +121,7 @@ async def test_draining_refuses_and_shows(desk: Desk) -> None:
 async def test_a_silent_engine_is_stalled_until_it_shows_itself(desk: Desk) -> None:
     desk.clock.advance(STALL_SECONDS + 1)
     assert desk.backend.status().readiness is Readiness.STALLED
-    desk.backend.publish(Status(Readiness.READY, (), 0, 100))
+    desk.backend.publish(Status(Readiness.READY, (SlotStatus(0, "idle", 0, ""),), 0, 100))
     assert desk.backend.status().readiness is Readiness.READY
 
 

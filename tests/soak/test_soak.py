@@ -113,7 +113,7 @@ SORTS: dict[str, tuple[Callable[[World], Awaitable[int]], set[int]]] = {
     "leaver": (leaver, {200, 429}),
     "dawdler": (dawdler, {200, 429}),
     "vanisher": (vanisher, {0}),
-    "overflow": (overflow, {400}),
+    "overflow": (overflow, {400, 429}),
     "nonsense": (nonsense, {400}),
     "lost": (lost, {404}),
 }

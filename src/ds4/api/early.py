@@ -53,6 +53,13 @@ def refuse_many(items: object, n_ctx: int) -> None:
         raise ContextOverflow(len(items), n_ctx)
 
 
+def refuse_overlong(services: Services, conversation: Conversation) -> None:
+    """Raises ContextOverflow for a conversation of too many pieces or too much text."""
+    calls = [call for message in conversation.messages for call in message.tool_calls]
+    refuse_many([*conversation.messages, *calls, *conversation.tools], services.card.n_ctx)
+    refuse_long(services, _surely_rendered(conversation))
+
+
 def refuse_long(services: Services, texts: Iterable[str]) -> None:
     """`texts` are parts of one prompt. Raises ContextOverflow."""
     n_ctx = services.card.n_ctx
@@ -62,7 +69,7 @@ def refuse_long(services: Services, texts: Iterable[str]) -> None:
         raise ContextOverflow(rows, n_ctx)
 
 
-def surely_rendered(conversation: Conversation) -> Iterator[str]:
+def _surely_rendered(conversation: Conversation) -> Iterator[str]:
     """Texts that every template shows, give or take blanks at their ends. Earlier answers are not among
     them: templates leave out their reasoning."""
     for message in conversation.messages:

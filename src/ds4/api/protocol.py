@@ -81,9 +81,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self._expect_request()
 
     def _parse(self, data: bytes) -> None:
-        rest = memoryview(data)
+        rest: memoryview | None = memoryview(data)
         try:
-            while rest is not None:
+            while rest:
                 rest = self._feed(rest)
         except httptools.HttpParserError:
             self._refuse(400, "bad HTTP request")

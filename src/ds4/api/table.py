@@ -54,7 +54,7 @@ RESPONSE: Fields = {
 COMPACTION: Fields = {"id": "string", "object": "string", "created_at": "integer", "output": "array"}
 HEALTH: Fields = {"status": "string"}
 NOT_READY: Fields = {"status": "string", "reason": "string"}
-READS_BODY = (408, 413)
+READS_BODY = (408, 413, 429)
 OPENAI, RESPONSES, ANTHROPIC = openai(), responses_dialect(), anthropic_dialect()
 
 
@@ -117,7 +117,7 @@ TABLE: tuple[Entry, ...] = (
             {200: GENERATED},
             body=ChatBody,
             stream=True,
-            errors=(*READS_BODY, 429),
+            errors=READS_BODY,
         ),
         dialect=openai("messages"),
     ),
@@ -129,7 +129,7 @@ TABLE: tuple[Entry, ...] = (
             {200: GENERATED},
             body=CompletionBody,
             stream=True,
-            errors=(*READS_BODY, 429),
+            errors=READS_BODY,
         ),
         dialect=openai("prompt"),
     ),
@@ -141,7 +141,7 @@ TABLE: tuple[Entry, ...] = (
             {200: RESPONSE},
             body=ResponseBody,
             stream=True,
-            errors=(*READS_BODY, 429),
+            errors=READS_BODY,
         ),
         dialect=RESPONSES,
     ),
@@ -163,7 +163,7 @@ TABLE: tuple[Entry, ...] = (
             "A summary that stands for the input",
             {200: COMPACTION},
             body=CompactBody,
-            errors=(*READS_BODY, 429),
+            errors=READS_BODY,
         ),
         dialect=RESPONSES,
     ),
@@ -201,7 +201,7 @@ TABLE: tuple[Entry, ...] = (
             {200: MESSAGE},
             body=MessagesBody,
             stream=True,
-            errors=(*READS_BODY, 429),
+            errors=READS_BODY,
         ),
         dialect=ANTHROPIC,
     ),

@@ -16,7 +16,7 @@ from ds4.core.events import Event, Failed, Finish
 from ds4.core.job import Job
 from ds4.core.ports import Clock
 from ds4.core.status import Readiness, Status
-from ds4.schedule.admission import check_queue, completion_limit
+from ds4.schedule.admission import check_queue, completion_limit, retry_after
 from ds4.schedule.scheduler import Delivery
 
 MAX_BATCHES = 4096
@@ -116,7 +116,12 @@ class LocalBackend:
         self._post(Drain())
 
     def status(self) -> Status:
-        status = replace(self._status, capacity=len(self._status.slots) + self._max_queue)
+        n_slots = len(self._status.slots)
+        status = replace(
+            self._status,
+            capacity=n_slots + self._max_queue,
+            retry_after=retry_after(len(self._streams), n_slots, self._job_seconds),
+        )
         if self._dead:
             return replace(status, readiness=Readiness.FAILED, detail=self._dead)
         if self._draining:

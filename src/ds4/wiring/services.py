@@ -1,7 +1,10 @@
 """The parts that answer requests, once the engine is open."""
 
+from functools import cache
+
 from ds4 import __version__
 from ds4.api.access import Access
+from ds4.api.early import longest_piece
 from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config
 from ds4.core.clock import RandomIds, SystemClock
@@ -57,6 +60,7 @@ def services(
         version=__version__,
         started=clock.now(),
         access=access,
+        longest_piece=cache(lambda: longest_piece(tokenizer)),
         keep_billing_header=config.keep_billing_header,
     )
 

@@ -12,7 +12,7 @@ from ds4.api.anthropic.wire import MessagesWire, Shape
 from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
-from ds4.api.early import prepared, refuse_long, surely_rendered
+from ds4.api.early import prepared, refuse_overlong
 from ds4.api.one_call import OneCall
 from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
@@ -46,7 +46,7 @@ async def hello(services: Services, request: Request) -> Response:  # noqa: ARG0
 
 def _job(services: Services, message_id: str, namespace: str, asked: MessagesRequest) -> Job:
     conversation = replace(asked.talk.conversation, namespace=namespace)
-    refuse_long(services, surely_rendered(conversation))
+    refuse_overlong(services, conversation)
     plan = services.renderer.render(conversation)
     reader = services.reader(Wished(JobKind.CHAT, plan, asked.stops, conversation.callable_tools))
     return Job(

@@ -10,7 +10,7 @@ from ds4.api.access import namespace_of
 from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
-from ds4.api.early import prepared, refuse_long, surely_rendered
+from ds4.api.early import prepared, refuse_long, refuse_overlong
 from ds4.api.openai.chat import ChatRequest, chat_request, conversation_of
 from ds4.api.openai.chat_wire import ChatWire
 from ds4.api.openai.choices import Shape, jobs_of
@@ -43,7 +43,7 @@ async def chat(services: Services, request: Request) -> ASGIApp:
 
 def _chat_jobs(services: Services, request_id: str, namespace: str, asked: ChatRequest) -> Jobs:
     conversation = replace(asked.conversation, namespace=namespace)
-    refuse_long(services, surely_rendered(conversation))
+    refuse_overlong(services, conversation)
     plans = [services.renderer.render(conversation)]
     flags = _flags(conversation)
     return jobs_of(request_id, JobKind.CHAT, plans, asked.wanted, services.reader, conversation.tools, flags)

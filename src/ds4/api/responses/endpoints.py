@@ -10,8 +10,10 @@ from ds4.api.access import namespace_of
 from ds4.api.body import JsonObject, parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
+from ds4.api.early import prepared, refuse_overlong
 from ds4.api.one_call import OneCall
 from ds4.api.openai.generation import Generation, Wanted, wanted
+from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
 from ds4.api.responses.compact import CompactWire, compact_request
 from ds4.api.responses.composer import Composer, Style
@@ -40,7 +42,9 @@ async def responses(services: Services, request: Request) -> ASGIApp:
 
     asked, tools = await parsed(request, services, parse)
     _report_lost(services, response_id, asked.asked)
-    job = await services.run(lambda: _response_job(services, response_id, shelf.namespace, asked))
+    job = await prepared(
+        request, services, lambda: _response_job(services, response_id, shelf.namespace, asked)
+    )
     created = int(services.clock.wall())
     wire = ResponseWire(
         document(response_id, created, asked.body, asked.wanted, tools),
@@ -57,7 +61,8 @@ async def count_input_tokens(services: Services, request: Request) -> Response:
         request, services, lambda raw: asked_of(validated(InputBody, raw), services.card, shelf)
     )
     _report_lost(services, request_id, asked)
-    plan = await services.run(lambda: _plan(services, shelf.namespace, asked))
+    rendering = services.run(lambda: _plan(services, shelf.namespace, asked))
+    plan = await while_connected(request.receive, rendering)
     return json_reply({"object": "response.input_tokens", "input_tokens": plan.rows})
 
 
@@ -66,7 +71,9 @@ async def compact(services: Services, request: Request) -> ASGIApp:
     asked = await parsed(request, services, lambda raw: compact_request(raw, services.card, shelf))
     _report_lost(services, answer_id, asked.asked)
     want = wanted(Generation(), services.card, services.tokenizer.n_vocab, None)
-    job = await services.run(lambda: _job(services, answer_id, shelf.namespace, asked.asked, want))
+    job = await prepared(
+        request, services, lambda: _job(services, answer_id, shelf.namespace, asked.asked, want)
+    )
     wire = CompactWire(answer_id, int(services.clock.wall()), asked.instructions, services.ids.new)
     return Delivery(services, [job], wire, stream=False)
 
@@ -81,8 +88,9 @@ def _response_job(services: Services, job_id: str, namespace: str, asked: Respon
 
 
 def _job(services: Services, job_id: str, namespace: str, asked: Asked, want: Wanted) -> Job:
-    plan = _plan(services, namespace, asked)
     conversation = asked.conversation
+    refuse_overlong(services, conversation)
+    plan = _plan(services, namespace, asked)
     tools = conversation.callable_tools
     flags = {"RESPPROTO": True, "TOOLS": bool(tools), "THINKING": bool(conversation.thinking.enabled)}
     return Job(

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ds4.api.body import JsonObject
+from ds4.api.early import refuse_many
 from ds4.api.openai.generation import Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.refused import refuse
 from ds4.api.openai.thinking import alias_thinking, thinking_of
@@ -101,6 +102,7 @@ def asked_of(body: InputBody, card: ModelCard, shelf: Shelf) -> Asked:
     messages = (*instructions, *messages_of(resolved.items, tools))
     if not messages:
         raise BadRequest("input must not be empty", param="input")
+    refuse_many(messages, card.n_ctx)
     thinking = thinking_of(
         thinking=None,
         think=None,

@@ -6,6 +6,10 @@ from typing import Any
 
 # An aborting llama.cpp otherwise starts gdb on its own process, which takes about a minute.
 os.environ.setdefault("GGML_NO_BACKTRACE", "1")
+# Threads that wait for each other spin. Spinning long costs nothing while every core is ours and most of the
+# speed as soon as one is not, so they soon sleep instead. Read by GNU OpenMP when it is loaded.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "300")
 
 import llama_cpp.llama_cpp as _binding
 
