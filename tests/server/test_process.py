@@ -111,6 +111,39 @@ def test_after_kill_9_the_same_port_serves_again(tmp_path: Path) -> None:
         assert again.url == server.url
 
 
+BROKEN = """
+from ds4.schedule.pool import SlotPool
+
+def broken(self):
+    raise RuntimeError("a defect of the scheduler")
+
+def reply(prompt):
+    SlotPool.statuses = broken
+    return "word " * 50
+"""
+
+
+def test_a_broken_engine_thread_is_answered_said_and_ends_the_process(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    with server_process(tmp_path, "--engine", "scripted", "--script", "broken.py") as server:
+        asking = Asking(server)
+        asking.start()
+        assert server.process.wait(20) == 1
+        asking.join(10)
+        assert not asking.is_alive(), "the client is not left waiting"
+    assert "the engine thread ended: RuntimeError: a defect of the scheduler" in server.log.read_text()
+
+
+def test_an_abort_inside_the_engine_ends_the_process_at_once(tmp_path: Path) -> None:
+    (tmp_path / "abort.py").write_text("import os\n\ndef reply(prompt):\n    os.abort()\n")
+    with server_process(tmp_path, "--engine", "scripted", "--script", "abort.py") as server:
+        asking = Asking(server)
+        asking.start()
+        assert server.process.wait(20) == -signal.SIGABRT
+        asking.join(10)
+        assert not asking.is_alive(), "the connection is gone, and the client knows"
+
+
 def test_a_taken_port_is_said_before_the_model_is_loaded(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
