@@ -22,6 +22,11 @@ T = TypeVar("T")
 IDLE_SECONDS = 1.0
 """How often an idle engine thread shows that it is alive."""
 STATUS_SECONDS = 0.1
+TOGETHER_SECONDS = 0.002
+"""Requests that come so close together begin together: one step then computes all their prompts, where
+otherwise the first would be decoding already and hold the others to a quantum per step."""
+TOGETHER_COMMANDS = 16
+"""So many are waited for at most: a steady trickle must not keep the engine from starting."""
 
 
 def apply(scheduler: Scheduler, command: Command) -> None:
@@ -102,9 +107,12 @@ class EngineThread:
             backend.alive(now)
 
     def _take(self, *, wait: bool) -> Iterator[Command | None]:
-        """All commands that are there; with `wait`, the first may take IDLE_SECONDS to come."""
+        """All commands that are there; with `wait`, the first may take IDLE_SECONDS to come, and what
+        comes right behind it is waited for."""
         try:
             yield self._commands.get(block=wait, timeout=IDLE_SECONDS)
+            for _ in range(TOGETHER_COMMANDS if wait else 0):
+                yield self._commands.get(timeout=TOGETHER_SECONDS)
             while True:
                 yield self._commands.get(block=False)
         except queue.Empty:
