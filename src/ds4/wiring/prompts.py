@@ -10,9 +10,13 @@ from ds4.observe.records import Notice, Observer
 from ds4.prompt.options import PromptOptions
 
 
-def prompt_options(config: Config, family: Family, n_ctx: int, observe: Observer) -> PromptOptions:
+def prompt_options(
+    config: Config, family: Family, template: str, n_ctx: int, observe: Observer
+) -> PromptOptions:
     """Reads the operator's texts and says whose they are. Raises StartError."""
     preamble = think_max = None
+    if config.tools_preamble is None and template == family.template:
+        observe(Notice(f"prompts by the built-in layout {template} (tools preamble: own text)"))
     if config.tools_preamble is not None:
         preamble = read_preamble(_text("--tools-preamble", config.tools_preamble))
         observe(Notice(f"tools preamble {config.tools_preamble} ({preamble_origin(preamble)} text)"))

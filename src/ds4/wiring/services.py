@@ -39,7 +39,7 @@ def services(
         clock,
         bos_token=plan.bos,
         eos_token=plan.eos,
-        options=prompt_options(config, plan.family, info.n_ctx, observe),
+        options=prompt_options(config, plan.family, plan.template, info.n_ctx, observe),
     )
     card = ModelCard(
         id=plan.model_id,
