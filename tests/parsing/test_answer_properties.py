@@ -164,10 +164,8 @@ def seen(events: Iterable[ParsedEvent]) -> str:
     return " ".join(parts)
 
 
-@pytest.mark.parametrize("tool_format", LOSSLESS, ids=lambda f: f.name)
-@given(data=st.data())
-def test_no_word_is_lost_whatever_the_markup(tool_format: ToolFormat, data: st.DataObject) -> None:
-    """Numbered words, strewn among tags: each must come out, as text or in a call."""
+def strewn(tool_format: ToolFormat, data: st.DataObject) -> tuple[list[str], list[ParsedEvent]]:
+    """Numbered words among tags, piece by piece: the words that were read, and what came of them."""
     blanks = st.sampled_from(["", " ", "\n"])
     parts = data.draw(
         st.lists(st.tuples(st.sampled_from([*tags(tool_format), *REASONING]), blanks), max_size=20)
@@ -181,5 +179,23 @@ def test_no_word_is_lost_whatever_the_markup(tool_format: ToolFormat, data: st.D
         if fed.hint.stop:
             # The end of a block: what stands behind it would never be sampled.
             break
-    out = seen([*events, *target.flush().events])
-    assert [word for word in re.findall(r"word\d+;", read) if word not in out] == []
+    return re.findall(r"word\d+;", read), [*events, *target.flush().events]
+
+
+@pytest.mark.parametrize("tool_format", LOSSLESS, ids=lambda f: f.name)
+@given(data=st.data())
+def test_no_word_is_lost_whatever_the_markup(tool_format: ToolFormat, data: st.DataObject) -> None:
+    """Each must come out, as text or in a call."""
+    words, events = strewn(tool_format, data)
+    out = seen(events)
+    assert [word for word in words if word not in out] == []
+
+
+@pytest.mark.parametrize("tool_format", WITHOUT_CHANNELS, ids=lambda f: f.name)
+@given(data=st.data())
+def test_no_word_is_lost_where_no_call_begins(tool_format: ToolFormat, data: st.DataObject) -> None:
+    """Also in JSON, whose further members belong to the call once there is one."""
+    words, events = strewn(tool_format, data)
+    if not any(isinstance(event, ToolStart) for event in events):
+        out = seen(events)
+        assert [word for word in words if word not in out] == []
