@@ -39,6 +39,10 @@ class Limits:
     quantum: int = 128
     chunk: int = 2048
 
+    def within(self, engine: Engine) -> "Limits":
+        """Cut to what the engine's batch holds and its model family needs."""
+        return Limits(max(self.quantum, engine.caps.min_quantum), min(self.chunk, engine.info.n_batch))
+
 
 class Scheduler:
     def __init__(
@@ -50,8 +54,7 @@ class Scheduler:
         deliver: Callable[[Sequence[Delivery]], None],
     ) -> None:
         self._engine = engine
-        self._quantum = max(limits.quantum, engine.caps.min_quantum)
-        self._chunk = min(limits.chunk, engine.info.n_batch)
+        self._limits = limits.within(engine)
         self._clock = clock
         self._report = Reporter(observe, clock)
         self._deliver = deliver
@@ -132,8 +135,9 @@ class Scheduler:
         self._emit(session, Progress(session.prefilled, plan.rows))
 
     def _budget(self) -> Budget:
-        chunk = chunk_rows(self._rates.prefill, self._quantum, self._chunk)
-        return Budget(self._quantum, chunk, self._engine.info.n_batch)
+        quantum = self._limits.quantum
+        chunk = chunk_rows(self._rates.prefill, quantum, self._limits.chunk)
+        return Budget(quantum, chunk, self._engine.info.n_batch)
 
     def _run(self, shares: tuple[Share, ...]) -> None:
         self._steps += 1

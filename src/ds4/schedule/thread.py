@@ -54,8 +54,7 @@ class EngineThread:
 
     async def open(self, open_engine: Callable[[], Engine]) -> Engine:
         """Runs `open_engine` on the thread. Raises what it raises (StartError)."""
-        loop = asyncio.get_running_loop()
-        self._engine = await loop.run_in_executor(self._executor, open_engine)
+        self._engine = await self.call(open_engine)
         return self._engine
 
     async def call(self, work: Callable[[], T]) -> T:
@@ -88,7 +87,7 @@ class EngineThread:
         """Halts, closes the engine and ends the thread."""
         await self.halt()
         if self._engine is not None:
-            await asyncio.get_running_loop().run_in_executor(self._executor, self._engine.close)
+            await self.call(self._engine.close)
         self._executor.shutdown(wait=False)
 
     def _turn_around(self, scheduler: Scheduler, backend: LocalBackend) -> None:

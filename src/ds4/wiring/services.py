@@ -18,8 +18,7 @@ from ds4.wiring.prompts import prompt_options
 
 
 def limits(config: Config, engine: Engine) -> Limits:
-    quantum = max(config.mixed_prefill_quantum, engine.caps.min_quantum)
-    return Limits(quantum=quantum, chunk=min(config.prefill_chunk or DEFAULT_CHUNK, engine.info.n_batch))
+    return Limits(config.mixed_prefill_quantum, config.prefill_chunk or DEFAULT_CHUNK).within(engine)
 
 
 def services(
