@@ -124,10 +124,18 @@ class Engine(Protocol):
 
     def clear(self, slot: int) -> None: ...
 
-    def export(self, slot: int, kind: SnapshotKind) -> Snapshot: ...
+    def export(self, slot: int, kind: SnapshotKind) -> Snapshot:
+        """The slot as it is. Belongs to no slot: equal `info.identity` is all that loading it needs.
+
+        PARTIAL is all of it where any trim is possible, so only worth taking for Trim.WINDOW and BOUNDARY.
+        """
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
-        """Replaces the slot's memory; a refused snapshot raises and leaves it empty."""
+        """FULL replaces the slot's memory. Refused, it raises and leaves the slot empty, and no other.
+
+        PARTIAL goes back to its rows, in every memory class: into any slot that holds at least those rows of
+        the same tokens, however they came there (steps, copy, load) and however far it has gone on.
+        """
 
     def frontier(self, slot: int) -> Frontier: ...
 

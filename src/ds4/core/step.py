@@ -101,10 +101,14 @@ class SnapshotKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotPart:
-    """The state of one context (the target's, a draft model's)."""
+    """The state of one context (the target's, a draft model's).
+
+    `data` is one block that nobody changes. A memoryview (read-only, of bytes) spares a copy of what may be
+    a gigabyte; it compares and hashes like the bytes.
+    """
 
     context: str
-    data: bytes
+    data: bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,20 @@ class MemoryUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose state a snapshot is. Each part is a digest or a word; equal parts mean interchangeable states.
+
+    `model`: architecture, shapes, tokenizer and norm weights, the same for every quantisation of one model.
+    `quant`: the tensor types, and a sample of the weights. `layout`: library build, KV cell types and
+    whatever else decides whether a snapshot can be loaded.
+    """
+
+    model: str
+    quant: str
+    layout: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModelInfo:
     """What the loaded model is. `n_ctx` is rows per slot, `n_batch` rows per step at most.
 
@@ -151,3 +169,4 @@ class ModelInfo:
     backend: str
     chat_template: str | None = None
     notes: tuple[str, ...] = ()
+    identity: Identity = Identity("", "", "")

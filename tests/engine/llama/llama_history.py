@@ -64,6 +64,7 @@ class Remembering:
         self.tokenizer: LlamaTokenizer = engine.tokenizer
         self._now: list[list[Ran | Cut]] = [[] for _ in range(engine.info.n_slots)]
         self._past: list[History] = []
+        self._saved: list[tuple[Snapshot, History]] = []
         for slot in range(engine.info.n_slots):
             engine.clear(slot)
 
@@ -99,10 +100,16 @@ class Remembering:
         self._now[target] = list(self._now[source])
 
     def export(self, slot: int, kind: SnapshotKind) -> Snapshot:
-        raise NotImplementedError  # the scheduler keeps no snapshots yet
+        snapshot = self._engine.export(slot, kind)
+        self._saved.append((snapshot, tuple(self._now[slot])))
+        return snapshot
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
-        raise NotImplementedError
+        """From now on the slot's memory is the saved one, whatever was in it."""
+        self._engine.load(slot, snapshot)
+        if self._now[slot]:
+            self._past.append(tuple(self._now[slot]))
+        self._now[slot] = list(next(history for saved, history in self._saved if saved == snapshot))
 
     def frontier(self, slot: int) -> Frontier:
         return self._engine.frontier(slot)

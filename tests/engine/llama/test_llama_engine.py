@@ -160,7 +160,7 @@ def _snapshot(data: bytes, rows: int, kind: SnapshotKind = SnapshotKind.FULL) ->
 
 def test_a_refused_snapshot_leaves_the_slot_empty(demo: Driver) -> None:
     demo.run(0, A)
-    good = demo.engine.export(0, SnapshotKind.FULL).parts[0].data
+    good = bytes(demo.engine.export(0, SnapshotKind.FULL).parts[0].data)
     partial = SnapshotKind.PARTIAL
     bad = [
         _snapshot(b"", len(A)),

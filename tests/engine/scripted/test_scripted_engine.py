@@ -30,6 +30,19 @@ def test_the_reply_survives_sampling(temperature: float) -> None:
     assert answer(opened(), "warm", sampling=sampling).text == "You said: warm"
 
 
+def test_the_identity_says_whose_states_can_be_loaded() -> None:
+    base = opened().info.identity
+    same = [replace(OPTIONS, n_slots=1), replace(OPTIONS, n_ctx=64, n_batch=16, seed=3)]
+    assert {ScriptedEngine.open(options).info.identity for options in same} == {base}
+    other_family = replace(OPTIONS, family=family_named("deepseek-v4"), tokenizer=None)
+    assert ScriptedEngine.open(other_family).info.identity.model != base.model
+    layouts = [replace(OPTIONS, trim=trim, window=window) for trim in Trim for window in (8, 16)]
+    found = [ScriptedEngine.open(options).info.identity for options in layouts]
+    assert {identity.model for identity in found} == {base.model}
+    # Without a window layer its width does not matter.
+    assert len({identity.layout for identity in found}) == 5
+
+
 def test_the_prompt_is_asked_for_once_per_job() -> None:
     asked: list[str] = []
 

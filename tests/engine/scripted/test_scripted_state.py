@@ -32,7 +32,7 @@ def load(slot: SlotState, snapshot: Snapshot) -> None:
 
 
 def data_of(snapshot: Snapshot) -> bytes:
-    return snapshot.parts[0].data
+    return bytes(snapshot.parts[0].data)
 
 
 def with_data(snapshot: Snapshot, data: bytes) -> Snapshot:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ds4.core.errors import EngineError
 from ds4.core.ports import Sampler
@@ -51,6 +52,7 @@ class LlamaEngine:
         self.caps: Caps = loaded.caps
         self.tokenizer: LlamaTokenizer = loaded.tokenizer
         self._memory = loaded.memory
+        self._portable = loaded.portable
         self._context: Context = loaded.context
         self._rows = [0] * self.info.n_slots
 
@@ -106,8 +108,10 @@ class LlamaEngine:
         rows = self._held(slot)
         if rows == 0:
             raise EngineError(f"slot {slot} is empty, there is nothing to export")
-        data = self._context.export(self._readable(slot), partial=kind is SnapshotKind.PARTIAL)
-        return Snapshot(kind, rows, rows, (SnapshotPart(TARGET, data),))
+        source = self._readable(slot)
+        data = self._context.export(source, partial=kind is SnapshotKind.PARTIAL)
+        packed = self._portable.pack(data, source, kind, rows)
+        return Snapshot(kind, rows, rows, (SnapshotPart(TARGET, packed),))
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
         """A PARTIAL snapshot goes on top of a slot that still holds at least its rows."""
@@ -174,7 +178,7 @@ class LlamaEngine:
             return True
         return self._context.frontier(slot)[0] <= max(0, rows - self.caps.window)
 
-    def _loadable(self, slot: int, snapshot: Snapshot) -> bytes:
+    def _loadable(self, slot: int, snapshot: Snapshot) -> NDArray[np.uint8]:
         if [part.context for part in snapshot.parts] != [TARGET]:
             raise EngineError("the snapshot does not belong to this engine: other contexts")
         rows = snapshot.rows
@@ -182,11 +186,11 @@ class LlamaEngine:
             raise EngineError(f"a snapshot of {rows} rows does not fit a context of {self.info.n_ctx}")
         if snapshot.kind is SnapshotKind.PARTIAL and self._held(slot) < rows:
             raise EngineError(f"slot {slot} no longer holds the {rows} rows of a partial snapshot")
-        return snapshot.parts[0].data
+        return self._portable.unpack(snapshot.parts[0].data, snapshot.kind, rows)
 
-    def _put(self, slot: int, data: bytes, rows: int, *, partial: bool) -> None:
+    def _put(self, slot: int, data: NDArray[np.uint8], rows: int, *, partial: bool) -> None:
         if not self._context.load(slot, data, partial=partial):
-            raise EngineError(f"llama.cpp refused a snapshot of {len(data)} bytes")
+            raise EngineError(f"llama.cpp refused a snapshot of {data.size} bytes")
         # The part that can be rolled back still reaches further than the restored one.
         if partial and not self._context.remove_from(slot, rows):
             raise EngineError(f"slot {slot} could not be cut back to the {rows} rows of its snapshot")

@@ -21,6 +21,7 @@ from ds4.engine.llama.capi import (
 from ds4.engine.llama.files import model_files
 from ds4.engine.llama.fit import MemoryNeed, available_bytes, fits
 from ds4.engine.llama.guard import check_library, extra_buffers_safe
+from ds4.engine.llama.identity import identify
 from ds4.engine.llama.options import (
     FlashAttention,
     KvType,
@@ -31,6 +32,7 @@ from ds4.engine.llama.options import (
 )
 from ds4.engine.llama.probe import find_memory_class, try_batching
 from ds4.engine.llama.sketch import CTX_STEP, measure
+from ds4.engine.llama.snapshot import Portable, find_portable
 from ds4.engine.llama.tokenizer import LlamaTokenizer
 from ds4.engine.llama.warm import warm
 
@@ -45,6 +47,7 @@ class Loaded:
     info: ModelInfo
     caps: Caps
     memory: MemoryUse
+    portable: Portable
 
 
 def load(options: LlamaOptions) -> Loaded:
@@ -64,10 +67,11 @@ def load(options: LlamaOptions) -> Loaded:
     context = Context(model, _context_params(options))
     try:
         loaded = _probed(context, model, options, placement)
+        identity = identify(files, context, loaded.portable, options.kv_type)
     except EngineError as error:
         context.close()
         raise StartError(f"{options.model}: the model cannot be run: {error.message}") from error
-    return replace(loaded, info=replace(loaded.info, notes=notes))
+    return replace(loaded, info=replace(loaded.info, notes=notes, identity=identity))
 
 
 def _refuse_unless_it_fits(options: LlamaOptions, params: ModelParams, placement: Placement) -> LlamaOptions:
@@ -133,6 +137,7 @@ def _lock_note(reason: str) -> str:
 def _probed(context: Context, model: Model, options: LlamaOptions, placement: Placement) -> Loaded:
     memory_class = find_memory_class(context, model)
     batching = try_batching(context)
+    portable = find_portable(context)
     tokenizer = LlamaTokenizer(Vocab(model))
     return Loaded(
         context=context,
@@ -151,6 +156,7 @@ def _probed(context: Context, model: Model, options: LlamaOptions, placement: Pl
             kv_per_slot=context.kv_bytes // options.n_slots,
             workspace=context.workspace_bytes,
         ),
+        portable=portable,
     )
 
 

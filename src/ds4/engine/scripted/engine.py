@@ -19,6 +19,7 @@ from ds4.core.sampling import Sampling
 from ds4.core.step import (
     Caps,
     Frontier,
+    Identity,
     MemoryUse,
     ModelInfo,
     Outcome,
@@ -35,7 +36,7 @@ from ds4.engine.scripted.checks import Limits, check_slot, check_step
 from ds4.engine.scripted.cost import Cost
 from ds4.engine.scripted.reply import Replies, Reply, cut
 from ds4.engine.scripted.script import ReplyTo, Script, load_script
-from ds4.engine.scripted.state import SlotState, layout_for
+from ds4.engine.scripted.state import Layout, SlotState, layout_for
 from ds4.engine.scripted.steering import Steering
 from ds4.engine.scripted.tokenizer import ScriptedTokenizer
 from ds4.formats.family import Family
@@ -139,6 +140,10 @@ class ScriptedEngine:
     def frontier(self, slot: int) -> Frontier:
         return self._slot(slot).frontier()
 
+    def held(self, slot: int) -> tuple[int, ...]:
+        """The tokens a slot's memory was made of; for tests. No real engine could say."""
+        return tuple(self._slot(slot).ids)
+
     def memory(self) -> MemoryUse:
         return MemoryUse(model=0, kv_per_slot=self._layout.slot_bytes(self._limits.n_ctx), workspace=0)
 
@@ -199,7 +204,22 @@ def _info(options: ScriptedOptions, script: Script, tokenizer: Tokenizer) -> Mod
         n_vocab=tokenizer.n_vocab,
         backend="scripted",
         chat_template=options.chat_template,
+        identity=_identity(options, tokenizer),
     )
+
+
+def _identity(options: ScriptedOptions, tokenizer: Tokenizer) -> Identity:
+    """A state is a function of the tokens, so whose it is depends on what the tokens stand for."""
+    pieces = blake2b(options.family.name.encode(), digest_size=16)
+    for token in range(tokenizer.n_vocab):
+        piece = tokenizer.piece(token)
+        pieces.update(len(piece).to_bytes(4, "little") + piece)
+    return Identity(pieces.hexdigest(), "scripted", _layout_words(layout_for(options.trim, options.window)))
+
+
+def _layout_words(layout: Layout) -> str:
+    kept = f" window={layout.window}x{layout.window_layers}" if layout.window_layers else ""
+    return f"scripted {layout.trim} layers={layout.append_layers}{kept}"
 
 
 def _caps(options: ScriptedOptions) -> Caps:

@@ -9,8 +9,9 @@ from ds4.engine.llama.capi.context import Context, ContextParams
 from ds4.engine.llama.capi.devices import Device, list_backends, list_devices
 from ds4.engine.llama.capi.discover import discover_tensors
 from ds4.engine.llama.capi.gguf import Gguf, opened
+from ds4.engine.llama.capi.gguf_raw import TensorEntry, gguf_keys, gguf_value, tensors
 from ds4.engine.llama.capi.model import Model, ModelParams
-from ds4.engine.llama.capi.native import supports_mlock, system_info, version
+from ds4.engine.llama.capi.native import build, supports_mlock, system_info, version
 from ds4.engine.llama.capi.vocab import Vocab
 
 __all__ = [
@@ -21,13 +22,18 @@ __all__ = [
     "Gguf",
     "Model",
     "ModelParams",
+    "TensorEntry",
     "Vocab",
+    "build",
     "discover_tensors",
+    "gguf_keys",
+    "gguf_value",
     "list_backends",
     "list_devices",
     "opened",
     "read_defaults",
     "supports_mlock",
     "system_info",
+    "tensors",
     "version",
 ]

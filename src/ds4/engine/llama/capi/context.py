@@ -27,6 +27,7 @@ _MIB = 1 << 20
 # Sums of a cache, not of its buffers: those read 0 when nothing was allocated.
 _CACHE = re.compile(r"(?<!buffer )\bsize = +([\d.]+) MiB")
 _WORKSPACE = re.compile(r"(?:compute|output) buffer size = +([\d.]+) MiB")
+_ROTATED = re.compile(r"attn_rot_[kv] = (\d)")
 _PARTIAL = 1
 _NO_CELLS, _INVALID = 1, -1
 _DECODE_ERRORS = {
@@ -67,6 +68,7 @@ class Context:
         self.n_batch = int(llama.llama_n_batch(handle))
         self.kv_bytes = _mib_sum(_CACHE, log.text)
         self.workspace_bytes = _mib_sum(_WORKSPACE, log.text)
+        self.rotated = "".join(_ROTATED.findall(log.text))
         self._batch = Batch(self.n_batch)
         self._sources: dict[int, int] = {}
 
@@ -145,23 +147,22 @@ class Context:
             slot = self._sources[slot]
         return slot
 
-    def export(self, slot: int, *, partial: bool) -> bytes:
+    def export(self, slot: int, *, partial: bool) -> NDArray[np.uint8]:
         flags = _PARTIAL if partial else 0
         size = llama.llama_state_seq_get_size_ext(self._live(), self._slot(slot), flags)
         data = np.empty(size, dtype=np.uint8)
         used = llama.llama_state_seq_get_data_ext(self._live(), _bytes_at(data), size, slot, flags)
         if used != size or size == 0:
             raise EngineError(f"the state of slot {slot} gave {used} of {size} bytes")
-        return data.tobytes()
+        return data
 
-    def load(self, slot: int, data: bytes, *, partial: bool) -> bool:
+    def load(self, slot: int, data: NDArray[np.uint8], *, partial: bool) -> bool:
         """False when the data was refused or not used up; the slot is then in an unknown state."""
-        raw = np.frombuffer(data, dtype=np.uint8)
         flags = _PARTIAL if partial else 0
         used = llama.llama_state_seq_set_data_ext(
-            self._live(), _bytes_at(raw), len(data), self._slot(slot), flags
+            self._live(), _bytes_at(data), data.size, self._slot(slot), flags
         )
-        return int(used) == len(data) > 0
+        return int(used) == data.size > 0
 
     def close(self) -> None:
         if self._handle is not None:

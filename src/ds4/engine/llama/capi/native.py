@@ -1,5 +1,6 @@
 """The loaded library itself: what the binding does not expose, and facts about the build."""
 
+import ctypes
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -36,6 +37,12 @@ def supports_mlock() -> bool:
 def version() -> str:
     text: bytes = llama.llama_version()
     return text.decode()
+
+
+def build() -> str:
+    """The version, and the commit where the build knows it."""
+    commit: bytes = native("ggml_commit", ctypes.c_char_p, [])()
+    return f"{version()} {commit.decode().removesuffix('-dirty')}"
 
 
 def system_info() -> str:
