@@ -237,7 +237,7 @@ def test_every_turn_has_a_boundary(family: str) -> None:
         (BoundaryKind.TURN_START, 3),
         (BoundaryKind.LAST_USER_START, 3),
         (BoundaryKind.TURN_START, 4),
-        (BoundaryKind.PROMPT_END, None),
+        (BoundaryKind.PROMPT_END, 4),
     ]
     pieces = tokenizer(family).piece
     texts = [b"".join(map(pieces, map(int, plan.ids[b.row :]))).decode() for b in plan.boundaries]

@@ -52,7 +52,7 @@ def test_bos_stands_first_once(source: str) -> None:
 def test_an_empty_render_is_still_a_plan() -> None:
     plan = PromptRenderer(ByteTokenizer([]), "", FakeClock()).render(chat(("user", "u")))
     assert plan.rows == 0
-    assert plan.boundaries == (Boundary(0, BoundaryKind.PROMPT_END),)
+    assert plan.boundaries == (Boundary(0, BoundaryKind.PROMPT_END, 1),)
 
 
 def test_an_empty_conversation_is_refused() -> None:
@@ -166,7 +166,7 @@ def test_boundaries_are_true_prefixes(case: Case) -> None:
     """Every boundary's rows are also the first rows of a conversation that goes on differently there."""
     conversation = NO_TOOLS if case.simple else LONG
     plan = case.renderer(0).render(conversation)
-    assert plan.boundaries[-1] == Boundary(plan.rows, BoundaryKind.PROMPT_END)
+    assert plan.boundaries[-1] == Boundary(plan.rows, BoundaryKind.PROMPT_END, 5)
     assert [b.row for b in plan.boundaries] == sorted(b.row for b in plan.boundaries)
     for boundary in plan.boundaries[:-1]:
         kept = conversation.messages[: boundary.message]

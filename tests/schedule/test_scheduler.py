@@ -2,140 +2,18 @@
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
+from scripted_desk import QUANTUM, Desk, failure_of, finish_of, on_desk, text_of
 
 from ds4.core.errors import BadRequest, EngineError, Unavailable
-from ds4.core.events import Event, Failed, Finish, FinishReason, Progress, Text
-from ds4.core.job import Job
+from ds4.core.events import Event, Failed, Finish, FinishReason, Progress
 from ds4.core.sampling import Sampling
 from ds4.core.status import Readiness
-from ds4.core.step import Frontier, StepPlan, StepResult, Trim
+from ds4.core.step import Trim
 from ds4.core.usage import CacheSource, MissReason
-from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
-from ds4.formats.registry import family_named
-from ds4.observe.records import Finished, PrefillChunk, PromptStarted, Record
-from ds4.parsing.reader import text_reader
-from ds4.schedule.scheduler import Limits
-from ds4.testing.backend import Pump
-from ds4.testing.clock import FakeClock
-from ds4.testing.jobs import GREEDY, make_job
-
-QUANTUM = 16
-
-
-class BreakableEngine(ScriptedEngine):
-    """Fails its next step when `broken` is set; notes the plans it was given.
-
-    `disowned`: the engine no longer knows what its slots hold.
-    """
-
-    broken: Exception | None = None
-    disowned = False
-    plans: list[StepPlan]
-
-    def step(self, plan: StepPlan) -> StepResult:
-        self.plans.append(plan)
-        if self.broken is not None:
-            error, self.broken = self.broken, None
-            raise error
-        return super().step(plan)
-
-    def frontier(self, slot: int) -> Frontier:
-        if self.disowned:
-            raise EngineError("lost")
-        return super().frontier(slot)
-
-
-class Desk:
-    """A pumped backend over `slots` slots of 512 rows whose model answers with the prompt's last word."""
-
-    def __init__(self, slots: int = 2, trim: Trim = Trim.ANY, **options: bool) -> None:
-        self.clock = FakeClock()
-        self.records: list[Record] = []
-        family = family_named("chatml")
-        engine = BreakableEngine.open(
-            ScriptedOptions(
-                lambda prompt: f"answer to {prompt.split()[-1]}",
-                family,
-                n_ctx=512,
-                n_slots=slots,
-                n_batch=256,
-                trim=trim,
-                pace=self.clock.advance,
-                **options,  # type: ignore[arg-type]
-            )
-        )
-        assert isinstance(engine, BreakableEngine)
-        self.engine = engine
-        self.engine.plans = []
-        limits = Limits(quantum=QUANTUM, chunk=64)
-        self.pump = Pump(engine, self.clock, limits=limits, observe=self.records.append)
-
-    @property
-    def n_vocab(self) -> int:
-        return self.engine.tokenizer.n_vocab
-
-    def job(
-        self,
-        name: str,
-        text: str,
-        *,
-        max_tokens: int = 100,
-        namespace: str = "",
-        stops: tuple[str, ...] = (),
-        sampling: Sampling = GREEDY,
-    ) -> Job:
-        ids = self.engine.tokenizer.encode_plain(text)
-        return make_job(
-            name,
-            ids,
-            max_tokens=max_tokens,
-            reader=text_reader(stops),
-            namespace=namespace,
-            sampling=sampling,
-        )
-
-    async def run(self, job: Job) -> list[Event]:
-        stream = self.pump.backend.submit(job)
-        events: list[Event] = []
-        while not (events and isinstance(events[-1], Finish | Failed)):
-            events.extend(await stream.batch())
-        return events
-
-    def shares(self, plan: StepPlan) -> list[tuple[int, int]]:
-        return [(work.slot, len(work.rows)) for work in plan.works]
-
-
-def on_desk(**options: object) -> Callable[[Callable[[Desk], Awaitable[None]]], Callable[[], None]]:
-    def decorate(test: Callable[[Desk], Awaitable[None]]) -> Callable[[], None]:
-        def run() -> None:
-            async def body() -> None:
-                await asyncio.wait_for(test(Desk(**options)), 20)  # type: ignore[arg-type]
-
-            asyncio.run(body())
-
-        run.__name__ = test.__name__
-        return run
-
-    return decorate
-
-
-def text_of(events: Sequence[Event]) -> str:
-    return "".join(event.text for event in events if isinstance(event, Text))
-
-
-def finish_of(events: Sequence[Event]) -> Finish:
-    last = events[-1]
-    assert isinstance(last, Finish)
-    return last
-
-
-def failure_of(events: Sequence[Event]) -> Exception:
-    last = events[-1]
-    assert isinstance(last, Failed)
-    return last.error
+from ds4.observe.records import Finished, PrefillChunk, PromptStarted
+from ds4.schedule.scheduler import CachePlan
 
 
 @on_desk()
@@ -227,7 +105,7 @@ async def test_reuse_never_crosses_namespaces(desk: Desk) -> None:
     assert end.report.common == 0
 
 
-@on_desk(slots=1, trim=Trim.BOUNDARY)
+@on_desk(slots=1, trim=Trim.BOUNDARY, cache=CachePlan(marks=0))
 async def test_a_memory_that_cannot_rewind_says_so(desk: Desk) -> None:
     await desk.run(desk.job("a", "once there was an oak"))
     end = finish_of(await desk.run(desk.job("b", "once there was an elm")))

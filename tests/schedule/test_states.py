@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from ds4.kv.policy import Place
 from ds4.schedule import session, slots
 from ds4.schedule.session import IllegalTransition, Session, State, Step
 from ds4.schedule.slots import Change, Residency, Slot
@@ -46,7 +47,7 @@ def test_slot_transitions(residency: Residency, change: Change) -> None:
     slot.rows.extend(np.arange(7, dtype=np.int32))
     slot.residency = residency
     actions = {
-        Change.LEASE: lambda: slot.lease(a_session(), keep=3),
+        Change.LEASE: lambda: slot.lease(a_session(), reused=3),
         Change.RELEASE: lambda: slot.release(1.0),
         Change.WIPE: slot.wipe,
     }
@@ -60,17 +61,17 @@ def test_slot_transitions(residency: Residency, change: Change) -> None:
         assert slot.residency is target
 
 
-def test_a_lease_keeps_the_prefix_and_takes_the_namespace() -> None:
+def test_a_lease_takes_the_prompts_rows_and_the_namespace() -> None:
     slot, request = Slot(0), a_session()
-    slot.rows.extend(np.arange(7, dtype=np.int32))
-    slot.lease(request, keep=3)
-    assert slot.rows.view().tolist() == [0, 1, 2]
+    slot.rows.extend(np.full(7, 99, dtype=np.int32))
+    slot.lease(request, reused=3)
+    assert slot.rows.view().tolist() == request.plan.ids[:3].tolist()
     assert (slot.namespace, slot.session) == ("team", request)
 
 
 def test_stops_are_walked_in_order() -> None:
     request = a_session()
-    request.stops = (4, 8)
+    request.stops = {8: Place(8), 4: Place(4)}
     seen = []
     while request.remaining:
         seen.append(request.to_stop)

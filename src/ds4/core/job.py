@@ -19,7 +19,8 @@ class JobKind(StrEnum):
 class Job:
     """`max_tokens` is what the caller asked for; the scheduler clamps it to the context.
 
-    `flags` are the words of the log line (TOOLS, THINKING, ...).
+    `flags` are the words of the log line (TOOLS, THINKING, ...). `normalised` names what was left out of
+    the client's prompt.
     """
 
     id: str
@@ -29,3 +30,4 @@ class Job:
     max_tokens: int
     reader: Reader
     flags: tuple[str, ...] = ()
+    normalised: tuple[str, ...] = ()

@@ -7,6 +7,11 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+_ID_BITS = 30
+_ID_MASK = (1 << _ID_BITS) - 1
+_DIGITS = 9
+"""So many ids hold a 256-bit hash."""
+
 Ids = NDArray[np.int32]
 """One token id per row. An image row holds a negative id derived from the image's hash."""
 
@@ -37,12 +42,11 @@ class Image:
     positions: int
     causal: bool
 
-    def row_id(self) -> int:
-        """A negative pseudo id, so that one comparison of ids finds a common prefix across images.
-
-        It is a first sieve: two images may share it, so reuse compares `sha` as well.
-        """
-        return -1 - (int(self.sha[:8], 16) & 0x3FFFFFFF)
+    def row_ids(self) -> list[int]:
+        """Negative ids, one a row, that spell the hash: so one comparison of ids finds a common prefix across
+        images. Nine rows carry all of a 256-bit hash, and shorter images than that do not exist."""
+        digest = int(self.sha, 16)
+        return [-1 - ((digest >> (_ID_BITS * (row % _DIGITS))) & _ID_MASK) for row in range(self.rows)]
 
 
 class BoundaryKind(StrEnum):
@@ -55,7 +59,7 @@ class BoundaryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """A place where a checkpoint is worth having. `row` counts the rows before it."""
+    """A place where a checkpoint is worth having. `row` counts the rows before it, `message` the messages."""
 
     row: int
     kind: BoundaryKind
@@ -91,7 +95,7 @@ class PromptPlan:
         kept = tuple(items)
         flat: list[int] = []
         for item in kept:
-            flat.extend(item.ids if isinstance(item, Tokens) else [item.row_id()] * item.rows)
+            flat.extend(item.ids if isinstance(item, Tokens) else item.row_ids())
         ids = np.asarray(flat, dtype=np.int32)
         ids.setflags(write=False)
         return cls(kept, tuple(boundaries), namespace, text, ids)

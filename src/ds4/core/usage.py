@@ -8,6 +8,12 @@ class CacheSource(StrEnum):
     NONE = "none"
     LIVE = "live"
     """Rows were still in the slot that ran the request."""
+    COPIED = "copied"
+    """Rows of another slot, copied."""
+    RAM = "ram"
+    """A parked state."""
+    DISK = "disk"
+    """A checkpoint from the cache directory."""
 
 
 class MissReason(StrEnum):
@@ -16,20 +22,90 @@ class MissReason(StrEnum):
     NONE = "none"
     """Nothing better was known, or all of it was reused."""
     EDITED = "edited"
-    """The prompt differs from what the slot holds."""
+    """The prompt differs from what is held, after its tools and system text."""
+    PREAMBLE_CHANGED = "preamble_changed"
+    """The prompt differs within its tools or leading system text."""
     CANNOT_REWIND = "cannot_rewind"
     """The prefix is common, but this memory class cannot be cut back to it."""
+    NOT_WORTH_IT = "not_worth_it"
+    """Reusing it would take longer, here or for the conversations it displaces, than computing it."""
+    DAMAGED = "damaged"
+    """What was kept could not be read or loaded; it is not used again."""
+
+
+class SaveReason(StrEnum):
+    """Why a state is kept."""
+
+    COLD = "cold"
+    """A first prompt, at its last place worth returning to."""
+    CONTINUED = "continued"
+    """Another interval of tokens is in the memory."""
+    BOUNDARY = "boundary"
+    """A place in the prompt that the next one may go back to."""
+    EVICT = "evict"
+    """Another conversation takes the slot."""
+    SHUTDOWN = "shutdown"
+
+
+class SaveTier(StrEnum):
+    RAM = "ram"
+    DISK = "disk"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A state of `rows` rows was kept; on disk it is written a little later."""
+
+    reason: SaveReason
+    tier: SaveTier
+    rows: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where the prompt leaves the best known prefix: row `row`, in message `message` where that is known.
+
+    `held` and `wanted` are the two texts around it.
+    """
+
+    row: int
+    message: int | None
+    held: str
+    wanted: str
 
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """`reused` + `computed` = prompt rows. `common` is the prefix shared with the best slot."""
+    """`reused` + `computed` = prompt rows. `common` is the longest known prefix of the prompt.
+
+    - `held`: how many rows the memory with that prefix has.
+    - `restored_bytes`, `restore_seconds`: what reading and loading took. `waited_seconds`: how long another
+      request's prefill of the same prefix was waited for.
+    - `rewound`: a saved boundary was needed to go back. `healed`: the prefix was found by its text, its
+      tokens are others than those that the client's text is encoded to.
+    - `displaced`: rows of a prompt that left the slot, another conversation's or an older course of this one.
+    - `saved`: what was kept on the way, displaced rows included.
+    - `other_quant`: the quantisation of a source that is not this model's.
+    - `normalised`: what was left out of the client's prompt.
+    """
 
     source: CacheSource = CacheSource.NONE
     reused: int = 0
     computed: int = 0
     common: int = 0
     reason: MissReason = MissReason.NONE
+    held: int = 0
+    restored_bytes: int = 0
+    restore_seconds: float = 0.0
+    waited_seconds: float = 0.0
+    rewound: bool = False
+    healed: bool = False
+    displaced: int = 0
+    saved: tuple[Saved, ...] = ()
+    difference: Difference | None = None
+    other_quant: str = ""
+    normalised: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,12 @@ class RowLog:
     def view(self) -> Ids:
         return self._data[: self._size]
 
+    def copy(self) -> Ids:
+        """To be kept, and not to be changed."""
+        ids = self.view().copy()
+        ids.setflags(write=False)
+        return ids
+
     def extend(self, ids: Ids) -> None:
         end = self._size + len(ids)
         if end > self._data.size:
@@ -26,6 +32,11 @@ class RowLog:
             self._data = grown
         self._data[self._size : end] = ids
         self._size = end
+
+    def become(self, ids: Ids) -> None:
+        """Holds `ids` and nothing else."""
+        self._size = 0
+        self.extend(ids)
 
     def truncate(self, rows: int) -> None:
         """Keeps the first `rows`; a larger number changes nothing."""

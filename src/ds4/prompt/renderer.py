@@ -64,7 +64,7 @@ class PromptRenderer:
         return PromptPlan.of(
             (segment.tokens() for segment in segments),
             text=rendered.text,
-            boundaries=self._boundaries(rendered, segments),
+            boundaries=self._boundaries(rendered, segments, len(conversation.messages)),
             namespace=conversation.namespace,
         )
 
@@ -75,10 +75,10 @@ class PromptRenderer:
         """
         return raw_plan(self._tokenizer, prompt, namespace)
 
-    def _boundaries(self, rendered: Rendered, segments: list[Segment]) -> list[Boundary]:
+    def _boundaries(self, rendered: Rendered, segments: list[Segment], messages: int) -> list[Boundary]:
         marks = rendered.marks if len(rendered.text) >= self._min_boundary_chars else ()
         rows = Rows(self._tokenizer, segments, rendered.text)
         # A turn inside a run of plain text would cost an encoding each, and there may be hundreds.
         kept = [m for m in marks if m.kind is not BoundaryKind.TURN_START or rows.is_edge(m.offset)]
         found = [Boundary(rows.before(mark.offset), mark.kind, mark.message) for mark in kept]
-        return [b for b in found if b.row] + [Boundary(rows.total, BoundaryKind.PROMPT_END)]
+        return [b for b in found if b.row] + [Boundary(rows.total, BoundaryKind.PROMPT_END, messages)]

@@ -41,7 +41,12 @@ class Drain:
     pass
 
 
-Command = Submit | Cancel | Drain
+@dataclass(frozen=True, slots=True)
+class Nudge:
+    """There is news from the checkpoint store."""
+
+
+Command = Submit | Cancel | Drain | Nudge
 
 
 class JobStream:

@@ -1,67 +1,124 @@
-"""The slots of one engine: which is best for a job, and making its memory ready for it."""
+"""The slots of one engine: where a request goes, and making that slot's memory ready for it."""
+
+from dataclasses import dataclass, replace
 
 from ds4.core.errors import EngineError
-from ds4.core.job import Job
-from ds4.core.plan import Ids
+from ds4.core.plan import Ids, PromptPlan
 from ds4.core.ports import Clock, Engine
 from ds4.core.status import SlotStatus
-from ds4.kv.prefix import Reuse, reusable
-from ds4.schedule.place import Candidate, Placement, place
+from ds4.core.usage import CacheReport, CacheSource, Saved
+from ds4.kv.healing import speller
+from ds4.kv.policy import Place
+from ds4.schedule.explain import explain
+from ds4.schedule.keeper import Keeper
+from ds4.schedule.place import Base, Kind, Placement, Wait, place
+from ds4.schedule.rates import Rates
 from ds4.schedule.session import Session
 from ds4.schedule.slots import Slot
+from ds4.schedule.stock import Stock
+from ds4.schedule.survey import Surveyor
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A request can start: where, with what, and why so. `unread` must be fetched from disk first."""
+
+    placement: Placement
+    report: CacheReport
+    unread: tuple[str, ...] = ()
 
 
 class SlotPool:
-    def __init__(self, engine: Engine, clock: Clock) -> None:
+    def __init__(self, engine: Engine, clock: Clock, stock: Stock, keeper: Keeper, rates: Rates) -> None:
         self._engine = engine
         self._clock = clock
+        self._stock = stock
+        self._keeper = keeper
+        self._rates = rates
         self._slots = [Slot(index) for index in range(engine.info.n_slots)]
+        tokenizer = engine.tokenizer
+        spell = speller(tokenizer.piece, tokenizer.is_control)
+        self._surveyor = Surveyor(engine, self._slots, stock, keeper, clock, spell)
 
     def running(self) -> list[Session]:
         return [slot.session for slot in self._slots if slot.session is not None]
 
-    def any_free(self) -> bool:
-        return any(slot.free for slot in self._slots)
+    def free(self) -> int:
+        return sum(slot.free for slot in self._slots)
 
-    def placement(self, job: Job) -> Placement:
-        """The best free slot for `job`; there must be one."""
-        now = self._clock.now()
-        candidates = [
-            Candidate(slot.index, len(slot.rows), slot.prompt_held, now - slot.used, self._reuse(slot, job))
-            for slot in self._slots
-            if slot.free
-        ]
-        return place(candidates, job.plan.rows)
+    def decide(self, plan: PromptPlan, *, bare: bool = False, reads: bool = True) -> Start | Wait:
+        """Where `plan` should run; there must be a free slot. `bare`: with nothing to begin
+        with; unless `reads`, with nothing that must be read from disk first."""
+        bases = [] if bare else self._surveyor.bases(plan)
+        bases = [base for base in bases if reads or not self._unread(base)]
+        choice = place(self._surveyor.targets(), bases, plan.rows, self._rates.prices())
+        if isinstance(choice, Wait):
+            return choice
+        report = explain(choice, bases, plan, self._engine.tokenizer.piece)
+        return Start(choice, report, self._unread(choice.base))
 
-    def _reuse(self, slot: Slot, job: Job) -> Reuse:
-        if slot.namespace != job.plan.namespace or not len(slot.rows):
-            return Reuse(0, 0)
+    def stop_at(self, slot: int, rows: int) -> Session | None:
+        """Makes the request that prefills in `slot` end a chunk at `rows`, where another will take over."""
+        session = self._slots[slot].session
+        if session is not None:
+            session.stops[rows] = replace(session.stops.get(rows, Place(rows)), mark=True)
+        return session
+
+    def lease(self, session: Session, start: Start) -> CacheReport:
+        """Gives the slot to `session` and makes its memory begin as decided. Raises EngineError.
+
+        The report says what it took. After `keeper.Refused` the slot is free and empty.
+        """
+        placement, report = start.placement, start.report
+        slot, base = self._slots[placement.slot], placement.base
+        report = _origin(self._stock, base, report)
+        foreign = slot.namespace != session.plan.namespace
         try:
-            frontier = self._engine.frontier(slot.index)
+            begun = self._keeper.begin(slot, base, park=placement.park)
         except EngineError:
-            # The engine and our books disagree: what is there cannot be trusted, but the slot can be cleared.
-            slot.wipe()
-            return Reuse(0, 0)
-        return reusable(slot.rows.view(), job.plan.ids, self._engine.caps, frontier)
-
-    def lease(self, session: Session, placement: Placement) -> None:
-        """Gives the slot to `session` and cuts its memory to the rows it keeps. Raises EngineError."""
-        slot = self._slots[placement.slot]
-        keep, held = placement.report.reused, len(slot.rows)
-        slot.lease(session, keep)
+            if not slot.empty:
+                slot.wipe()
+            raise
+        slot.lease(session, report.reused)
         session.slot = slot.index
-        if not keep:
-            self._engine.clear(slot.index)
-        elif keep < held and not self._engine.trim(slot.index, keep):
-            raise EngineError(f"slot {slot.index} could not be cut from {held} to {keep} rows")
+        report = replace(report, restored_bytes=begun.restored, restore_seconds=begun.seconds)
+        # The report is its caller's to read: it says nothing of what another caller had in the slot.
+        return replace(report, displaced=0) if foreign else replace(report, saved=begun.saved)
 
     def rows(self, session: Session) -> int:
         """Rows in the session's memory."""
         return len(self._slots[session.slot].rows)
 
-    def keep(self, session: Session, ids: Ids) -> None:
+    def add(self, session: Session, ids: Ids) -> None:
         """Notes the rows that a step added."""
         self._slots[session.slot].rows.extend(ids)
+
+    def keep(self, session: Session, place: Place) -> tuple[Saved, ...]:
+        """Keeps what the policy wants kept of the session's memory as it is now."""
+        slot = self._slots[session.slot]
+        marked = self._keeper.mark(slot) if place.mark else ()
+        saved = self._keeper.save(slot, place.save, place.trimmed) if place.save else ()
+        return (*marked, *saved)
+
+    def faults(self) -> list[str]:
+        """Where the books and the engine disagree: slots whose rows are not the positions held.
+
+        What an empty slot holds is nobody's: it is replaced before it is built upon.
+        """
+        found = self._stock.faults()
+        for slot in self._slots:
+            held = self._engine.frontier(slot.index).pos_max + 1
+            if not slot.empty and held != len(slot.rows):
+                found.append(f"slot {slot.index} has {len(slot.rows)} rows in the books and {held} in memory")
+        return found
+
+    def books(self) -> tuple[tuple[int, ...] | None, ...]:
+        """The row ids each slot should hold, None for an empty one; for tests."""
+        return tuple(None if slot.empty else tuple(slot.rows.view().tolist()) for slot in self._slots)
+
+    def persist(self) -> None:
+        """Writes what every slot holds to disk, if there is one."""
+        self._keeper.persist(self._slots)
 
     def release(self, session: Session) -> None:
         """Ends the lease; the rows stay for the next request."""
@@ -80,6 +137,22 @@ class SlotPool:
     def statuses(self) -> tuple[SlotStatus, ...]:
         return tuple(_status(slot) for slot in self._slots)
 
+    def _unread(self, base: Base | None) -> tuple[str, ...]:
+        if base is None:
+            return ()
+        keys = [] if base.kind is Kind.SLOT else [base.key]
+        if base.reuse.mark is not None:
+            keys.append(base.reuse.mark.key)
+        return tuple(key for key in keys if self._stock.where(key) is Kind.DISK)
+
+
+def _origin(stock: Stock, base: Base | None, report: CacheReport) -> CacheReport:
+    """What was fetched for this request came from disk, though it is in RAM by now."""
+    if base is None or not base.key:
+        return report
+    source = CacheSource.DISK if stock.fetched(base.key) else report.source
+    return replace(report, source=source, other_quant=stock.other_quant(base.key))
+
 
 def _status(slot: Slot) -> SlotStatus:
     session = slot.session
@@ -92,7 +165,7 @@ def _status(slot: Slot) -> SlotStatus:
         slot.namespace,
         job=session.job.id,
         phase=session.state,
-        prompt=session.job.plan.rows,
+        prompt=session.plan.rows,
         prefilled=session.prefilled,
         generated=session.generated,
     )

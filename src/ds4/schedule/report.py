@@ -20,7 +20,7 @@ class Reporter:
         """`rows` more of the prompt were computed in `seconds`."""
         now = self._clock.now()
         reused = session.report.reused
-        total = session.job.plan.rows - reused
+        total = session.plan.rows - reused
         done = session.prefilled - reused
         elapsed = now - session.started
         self._observe(PrefillChunk(session.subject, done, total, rows, seconds, elapsed))
@@ -40,4 +40,4 @@ class Reporter:
 
     def ended(self, session: Session, finish: str, error: str | None) -> None:
         elapsed = self._clock.now() - session.submitted
-        self._observe(Finished(session.subject, session.generated, finish, elapsed, error))
+        self._observe(Finished(session.subject, session.generated, finish, elapsed, error, session.report))

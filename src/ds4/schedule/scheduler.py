@@ -7,9 +7,8 @@ Rules:
 - `_guarded` is the engine-step boundary, the one place where any exception becomes an answer.
 """
 
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,14 +18,20 @@ from ds4.core.job import Job
 from ds4.core.plan import Ids
 from ds4.core.ports import Clock, Engine
 from ds4.core.status import Readiness, Status
-from ds4.core.step import Outcome, StepPlan, Trim, Work
-from ds4.observe.records import Observer, PromptStarted
+from ds4.core.step import Outcome, StepPlan, Work
+from ds4.core.usage import SaveReason
+from ds4.kv.checkpoint import CheckpointStore
+from ds4.kv.policy import Knobs, Place, due
+from ds4.observe.records import Observer, PromptStarted, Queued
 from ds4.schedule.answer import digest, finish
+from ds4.schedule.desk import FrontDesk
+from ds4.schedule.keeper import Keeper
 from ds4.schedule.planner import Budget, Share, Turn, plan_step
 from ds4.schedule.pool import SlotPool
 from ds4.schedule.rates import Rates, chunk_rows
 from ds4.schedule.report import Reporter
 from ds4.schedule.session import Session, State, Step
+from ds4.schedule.stock import Stock
 
 Delivery = tuple[str, tuple[Event, ...]]
 """A job id and its new events."""
@@ -44,6 +49,16 @@ class Limits:
         return Limits(max(self.quantum, engine.caps.min_quantum), min(self.chunk, engine.info.n_batch))
 
 
+@dataclass(frozen=True, slots=True)
+class CachePlan:
+    """What is kept beside the slots. `ram` bytes for whole states, `marks` bytes for PARTIAL ones."""
+
+    knobs: Knobs = Knobs()  # noqa: RUF009  (frozen)
+    ram: int = 0
+    marks: int = 256 << 20
+    store: CheckpointStore | None = None
+
+
 class Scheduler:
     def __init__(
         self,
@@ -52,15 +67,20 @@ class Scheduler:
         clock: Clock,
         observe: Observer,
         deliver: Callable[[Sequence[Delivery]], None],
+        cache: CachePlan = CachePlan(),
     ) -> None:
         self._engine = engine
         self._limits = limits.within(engine)
         self._clock = clock
         self._report = Reporter(observe, clock)
         self._deliver = deliver
-        self._queue: deque[Session] = deque()
-        self._pool = SlotPool(engine, clock)
+        self._queue: list[Session] = []
         self._rates = Rates()
+        self._knobs = cache.knobs
+        self._stock = Stock(clock, self._rates, ram=cache.ram, marks=cache.marks, store=cache.store)
+        keeper = Keeper(engine, self._stock, self._rates, clock, cache.knobs, observe)
+        self._pool = SlotPool(engine, clock, self._stock, keeper, self._rates)
+        self._desk = FrontDesk(engine, self._pool, self._stock, clock, cache.knobs)
         self._steps = 0
         self._out: list[Delivery] = []
         self._draining = False
@@ -73,6 +93,7 @@ class Scheduler:
             self._fail(session, Unavailable("server shutting down"))
         else:
             self._queue.append(session)
+            self._report(Queued(session.subject))
 
     def cancel(self, job_id: str) -> None:
         """Ends the job without an answer; its slot keeps what was computed. Unknown ids are ignored."""
@@ -99,6 +120,18 @@ class Scheduler:
         self._flush()
         return bool(shares)
 
+    def persist(self) -> None:
+        """Writes to disk, if there is one, what every slot holds; for the end of the process."""
+        self._pool.persist()
+
+    def faults(self) -> list[str]:
+        """Where the books and the engine disagree; for tests, between turns."""
+        return self._pool.faults()
+
+    def books(self) -> tuple[tuple[int, ...] | None, ...]:
+        """The row ids each slot should hold, None for an empty one; for tests."""
+        return self._pool.books()
+
     def status(self) -> Status:
         readiness = Readiness.READY
         if self._draining:
@@ -112,27 +145,23 @@ class Scheduler:
         return [*self._pool.running(), *self._queue]
 
     def _admit(self) -> None:
-        while self._queue and self._pool.any_free():
-            session = self._queue.popleft()
+        self._stock.listen()
+        claimed = 0
+        for session in tuple(self._queue):
+            if self._pool.free() <= claimed:
+                break
             self._guarded([session], self._starter(session))
+            claimed += session.state is State.QUEUED
+        self._desk.let_go(self._queue)
 
     def _starter(self, session: Session) -> Callable[[], None]:
         return lambda: self._start(session)
 
     def _start(self, session: Session) -> None:
-        placement = self._pool.placement(session.job)
-        plan, sampling = session.job.plan, session.job.sampling
-        history = plan.ids.tolist() if sampling.repeat_penalty != 1.0 else []
-        session.sampler = self._engine.sampler(sampling, history)
-        session.advance(Step.ADMIT)
-        self._pool.lease(session, placement)
-        session.report = placement.report
-        session.prefilled = placement.report.reused
-        session.started = self._clock.now()
-        if self._engine.caps.trim is Trim.BOUNDARY:
-            session.stops = tuple(boundary.row for boundary in plan.boundaries)
-        self._report(PromptStarted(session.subject, session.slot, session.report))
-        self._emit(session, Progress(session.prefilled, plan.rows))
+        if self._desk.start(session):
+            self._queue.remove(session)
+            self._report(PromptStarted(session.subject, session.slot, session.report))
+            self._emit(session, Progress(session.prefilled, session.plan.rows))
 
     def _budget(self) -> Budget:
         quantum = self._limits.quantum
@@ -167,7 +196,7 @@ class Scheduler:
     def _advance(self, session: Session, outcome: Outcome, seconds: float) -> None:
         if outcome.error is not None:
             raise outcome.error
-        self._pool.keep(session, _next_rows(session, outcome.rows_kept))
+        self._pool.add(session, _next_rows(session, outcome.rows_kept))
         if session.state is State.PREFILL:
             self._prefilled(session, outcome.rows_kept, seconds)
         if session.state is State.DECODE:
@@ -176,7 +205,9 @@ class Scheduler:
     def _prefilled(self, session: Session, rows: int, seconds: float) -> None:
         session.prefilled += rows
         session.served = self._steps
-        self._emit(session, Progress(session.prefilled, session.job.plan.rows))
+        if (place := session.stops.get(session.prefilled)) is not None:
+            self._keep(session, place)
+        self._emit(session, Progress(session.prefilled, session.plan.rows))
         if not session.remaining:
             session.advance(Step.PROMPT_DONE)
         self._report.prefilled(session, rows, seconds)
@@ -190,6 +221,13 @@ class Scheduler:
         self._report.decoded(session)
         if digested.stop is not None:
             self._finish(session, digested.stop)
+        elif due(rows := self._pool.rows(session), self._knobs) and not session.hint.greedy:
+            # Not within tool markup: nobody comes back to a half-written call.
+            self._keep(session, Place(rows, mark=True, save=SaveReason.CONTINUED))
+
+    def _keep(self, session: Session, place: Place) -> None:
+        saved = self._pool.keep(session, place)
+        session.report = replace(session.report, saved=(*session.report.saved, *saved))
 
     def _finish(self, session: Session, stop: Stop) -> None:
         held, end = finish(session, stop)
@@ -244,7 +282,7 @@ def _next_rows(session: Session, rows: int) -> Ids:
     """The ids the session feeds next: prompt rows, or the token sampled last."""
     if session.state is State.DECODE:
         return np.array([session.last], dtype=np.int32)
-    return session.job.plan.ids[session.prefilled : session.prefilled + rows]
+    return session.plan.ids[session.prefilled : session.prefilled + rows]
 
 
 def _turn_of(session: Session) -> Turn:

@@ -1,6 +1,7 @@
 """A request's life. Rules: all transitions are in TRANSITIONS; an illegal one raises and changes nothing."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -8,6 +9,7 @@ from ds4.core.events import Hint
 from ds4.core.job import Job
 from ds4.core.ports import Sampler
 from ds4.core.usage import CacheReport, Usage
+from ds4.kv.policy import Place
 from ds4.observe.records import Subject
 
 
@@ -49,21 +51,41 @@ class IllegalTransition(RuntimeError):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why a request that could start does not yet: `keys` are being read from disk, or the request `other`
+    computes the same prompt up to row `rows`. `since` is when it began, on the scheduler's clock."""
+
+    since: float
+    keys: tuple[str, ...] = ()
+    other: "Session | None" = None
+    rows: int = 0
+
+
 class Session:
     """One request while the scheduler has it. Belongs to the engine thread.
 
+    `plan` is the job's, or the same text with tokens that the cache knows. `stops` are by row. It `waited`
+    seconds for another's prefill; `damaged`: what it was to begin with could not be read or, `refusals`
+    times, not be loaded; `reads`: it may still wait for a disk.
     `prefilled` of the prompt's rows are in the slot; `last` is the sampled token that is not there
     yet; `generated` of at most `limit` tokens were sampled, `reasoned` of them in reasoning.
     """
 
     def __init__(self, job: Job, limit: int, submitted: float) -> None:
         self.job = job
+        self.plan = job.plan
         self.limit = limit
         self.submitted = submitted
         self.state = State.QUEUED
         self.slot = -1
         self.sampler: Sampler | None = None
-        self.stops: tuple[int, ...] = ()
+        self.stops: dict[int, Place] = {}
+        self.hold: Hold | None = None
+        self.waited = 0.0
+        self.damaged = False
+        self.reads = True
+        self.refusals = 0
         self.report = CacheReport()
         self.prefilled = 0
         self.served = 0
@@ -88,19 +110,19 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        return self.job.plan.rows - self.prefilled
+        return self.plan.rows - self.prefilled
 
     @property
     def to_stop(self) -> int:
         """Rows up to the next stop; the prompt's end is always one."""
-        ahead = (stop for stop in self.stops if stop > self.prefilled)
-        return min(ahead, default=self.job.plan.rows) - self.prefilled
+        ahead = (row for row in self.stops if row > self.prefilled)
+        return min(ahead, default=self.plan.rows) - self.prefilled
 
     @property
     def usage(self) -> Usage:
-        return Usage(self.job.plan.rows, self.report.reused, self.generated, self.reasoned)
+        return Usage(self.plan.rows, self.report.reused, self.generated, self.reasoned)
 
     @property
     def subject(self) -> Subject:
         job = self.job
-        return Subject(job.id, job.kind, job.flags, self.report.reused, job.plan.rows)
+        return Subject(job.id, job.kind, job.flags, self.report.reused, self.plan.rows, self.plan.namespace)

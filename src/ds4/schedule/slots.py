@@ -50,13 +50,14 @@ class Slot:
             raise IllegalTransition(f"slot {self.index} is {self.residency} and cannot {change}")
         self.residency = target
 
-    def lease(self, session: Session, keep: int) -> None:
-        """Gives the slot to `session`, which keeps the first `keep` rows."""
+    def lease(self, session: Session, reused: int) -> None:
+        """Gives the slot to `session`; its memory holds the first `reused` rows of the prompt."""
         self._change(Change.LEASE)
-        self.rows.truncate(keep)
+        plan = session.plan
+        self.rows.become(plan.ids[:reused])
         self.session = session
-        self.prompt = session.job.plan.rows
-        self.namespace = session.job.plan.namespace
+        self.prompt = plan.rows
+        self.namespace = plan.namespace
 
     def release(self, now: float) -> None:
         self._change(Change.RELEASE)
@@ -72,6 +73,10 @@ class Slot:
     def prompt_held(self) -> int:
         """How many of the rows are the last request's prompt; fewer than all when it was cut short."""
         return min(self.prompt, len(self.rows))
+
+    @property
+    def empty(self) -> bool:
+        return self.residency is Residency.EMPTY
 
     @property
     def free(self) -> bool:

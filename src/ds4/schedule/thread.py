@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from ds4.core.ports import Clock, Engine
 from ds4.observe.records import Observer
-from ds4.schedule.bridge import Cancel, Command, Drain, LocalBackend, Submit
-from ds4.schedule.scheduler import Limits, Scheduler
+from ds4.schedule.bridge import Cancel, Command, Drain, LocalBackend, Nudge, Submit
+from ds4.schedule.scheduler import CachePlan, Limits, Scheduler
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ def apply(scheduler: Scheduler, command: Command) -> None:
             scheduler.cancel(job_id)
         case Drain():
             scheduler.drain()
+        case Nudge():
+            pass  # the turn that follows is all it asks for
 
 
 class EngineThread:
@@ -48,6 +50,8 @@ class EngineThread:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="engine")
         self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
         self._engine: Engine | None = None
+        self._scheduler: Scheduler | None = None
+        self._cache = CachePlan()
         self._loop_done: asyncio.Future[None] | None = None
         self._death = asyncio.Event()
         self._cause = ""
@@ -61,11 +65,22 @@ class EngineThread:
         """Runs `work` on the thread; only while it does not serve."""
         return await asyncio.get_running_loop().run_in_executor(self._executor, work)
 
-    def serve(self, engine: Engine, limits: Limits, max_queue: int) -> LocalBackend:
+    def serve(
+        self,
+        engine: Engine,
+        limits: Limits,
+        max_queue: int,
+        cache: CachePlan = CachePlan(),  # noqa: B008  (frozen)
+    ) -> LocalBackend:
         """Starts turning; the backend answers from now on."""
         loop = asyncio.get_running_loop()
         backend: LocalBackend
-        scheduler = Scheduler(engine, limits, self._clock, self._observe, lambda out: backend.deliver(out))
+        scheduler = Scheduler(
+            engine, limits, self._clock, self._observe, lambda out: backend.deliver(out), cache
+        )
+        self._scheduler, self._cache = scheduler, cache
+        if cache.store is not None:
+            cache.store.on_news(lambda: self._commands.put(Nudge()))
         backend = LocalBackend(loop, self._commands.put, self._clock, scheduler.status(), max_queue)
         self._loop_done = loop.run_in_executor(self._executor, self._turn_around, scheduler, backend)
         self._loop_done.add_done_callback(lambda done: self._ended(done, backend))
@@ -84,8 +99,13 @@ class EngineThread:
             self._loop_done = None
 
     async def close(self) -> None:
-        """Halts, closes the engine and ends the thread."""
+        """Halts, writes what is worth it to the checkpoint store, closes both and ends the thread."""
         await self.halt()
+        if self._cache.store is not None and self._scheduler is not None:
+            # A broken engine has nothing to give; what is queued is written all the same.
+            if not self._cause:
+                await self.call(self._scheduler.persist)
+            await self.call(self._cache.store.close)
         if self._engine is not None:
             await self.call(self._engine.close)
         self._executor.shutdown(wait=False)

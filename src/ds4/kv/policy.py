@@ -1,0 +1,104 @@
+"""Which places of a prompt are kept. Pure.
+
+Rules:
+- A mark is a PARTIAL checkpoint in RAM: only memories that cannot be cut back need one.
+- A cold save is made once for a new beginning, where its next conversation will part from it: at the end of
+  tools and system text, else where the user's turn starts, else at a round length.
+- Continued saves come at every multiple of the interval, so that a crash costs no more than one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ds4.core.plan import Boundary, BoundaryKind
+from ds4.core.step import Caps, Trim
+from ds4.core.usage import SaveReason
+
+TAIL = 4
+"""A mark so many rows before the end of the prompt: a retry, or the same prompt with thinking switched, goes
+back to it, and at least one row must be left to compute."""
+_ANCHORS = (BoundaryKind.SYSTEM_END, BoundaryKind.LAST_USER_START)
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """Tokens; 0 turns `cold_max`, `interval` and `align` off."""
+
+    min_tokens: int = 512
+    cold_max: int = 30000
+    interval: int = 10000
+    trim: int = 32
+    align: int = 2048
+    saves: bool = False
+    """Whether there is anywhere to save to."""
+
+    @property
+    def spacing(self) -> int:
+        """`interval` rounded up to a multiple of `align`."""
+        return -(-self.interval // self.align) * self.align if self.align else self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A prefill chunk ends at `row`; what is kept there."""
+
+    row: int
+    mark: bool = False
+    save: SaveReason | None = None
+    trimmed: int = 0
+    """Rows of the prompt behind a cold save's place."""
+
+
+def places(
+    rows: int, boundaries: Iterable[Boundary], caps: Caps, knobs: Knobs, reused: int
+) -> tuple[Place, ...]:
+    """For a prompt of `rows` rows, `reused` of which are there. In order, one for each row."""
+    found = {place.row: place for place in _marks(rows, boundaries, caps, knobs)}
+    for place in _saves(rows, boundaries, knobs, reused):
+        known = found.get(place.row)
+        found[place.row] = replace(place, mark=known is not None and known.mark)
+    return tuple(found[row] for row in sorted(found) if reused < row <= rows)
+
+
+def due(rows: int, knobs: Knobs) -> bool:
+    """Whether an interval ends at `rows`."""
+    return knobs.spacing > 0 and rows > 0 and rows % knobs.spacing == 0
+
+
+def anchor(rows: int, boundaries: Iterable[Boundary], knobs: Knobs) -> int:
+    """Where a cold save is made."""
+    at = {boundary.kind: boundary.row for boundary in boundaries}
+    least = max(1, knobs.min_tokens)
+    for kind in _ANCHORS:
+        row = at.get(kind, 0)
+        if row >= least:
+            return row
+    kept = rows - knobs.trim
+    if knobs.align:
+        kept -= kept % knobs.align
+    return kept if kept >= least else rows
+
+
+def _marks(rows: int, boundaries: Iterable[Boundary], caps: Caps, knobs: Knobs) -> Iterable[Place]:
+    if caps.trim is Trim.ANY:
+        return
+    for boundary in boundaries:
+        if boundary.row < rows - TAIL:
+            yield Place(boundary.row, mark=True)
+    if knobs.spacing:
+        for row in range(knobs.spacing, rows - TAIL, knobs.spacing):
+            yield Place(row, mark=True)
+    if rows > TAIL:
+        yield Place(rows - TAIL, mark=True)
+
+
+def _saves(rows: int, boundaries: Iterable[Boundary], knobs: Knobs, reused: int) -> Iterable[Place]:
+    """A cold save at a continued one's place stands for both."""
+    if not knobs.saves:
+        return
+    if knobs.spacing:
+        for row in range(knobs.spacing, rows + 1, knobs.spacing):
+            yield Place(row, save=SaveReason.CONTINUED)
+    if not reused and knobs.min_tokens <= rows <= knobs.cold_max:
+        at = anchor(rows, boundaries, knobs)
+        yield Place(at, save=SaveReason.COLD, trimmed=rows - at)

@@ -1,0 +1,76 @@
+"""Why a request begins with what it begins with. Pure: the decision in, its report out."""
+
+from collections.abc import Callable, Sequence
+
+from ds4.core.plan import BoundaryKind, Ids, PromptPlan
+from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
+from ds4.schedule.place import Base, Kind, Placement, longest, reason
+
+PieceOf = Callable[[int], bytes]
+"""A token's bytes, a control token's spelling."""
+IMAGE = "\N{FRAME WITH PICTURE}".encode()
+AROUND = 8
+"""Rows shown on either side of a difference."""
+_SOURCES = {Kind.SLOT: CacheSource.COPIED, Kind.RAM: CacheSource.RAM, Kind.DISK: CacheSource.DISK}
+
+
+def explain(chosen: Placement, bases: Sequence[Base], plan: PromptPlan, piece: PieceOf) -> CacheReport:
+    """`plan` is the prompt as the client sent it. What it took is not known yet."""
+    base, best = chosen.base, longest(bases)
+    rows = base.healed.rows if base and base.healed else plan.rows
+    reused = base.reuse.rows if base else 0
+    why = reason(chosen, bases, plan.rows)
+    difference = _difference(best, plan, piece) if best is not None else None
+    if why is MissReason.EDITED and best is not None and _as_sent(best, plan) < _preamble(plan):
+        why = MissReason.PREAMBLE_CHANGED
+    return CacheReport(
+        source=_source(chosen),
+        reused=reused,
+        computed=rows - reused,
+        common=best.reuse.common if best else 0,
+        reason=why,
+        held=best.held if best else 0,
+        rewound=bool(base and base.reuse.mark),
+        healed=bool(base and base.healed),
+        displaced=chosen.lost,
+        difference=difference,
+    )
+
+
+def _source(chosen: Placement) -> CacheSource:
+    base = chosen.base
+    if base is None or not base.reuse.rows:
+        return CacheSource.NONE
+    return CacheSource.LIVE if base.slot == chosen.slot else _SOURCES[base.kind]
+
+
+def _difference(best: Base, plan: PromptPlan, piece: PieceOf) -> Difference | None:
+    """None where one goes on where the other ends."""
+    wanted, row = (best.healed or plan).ids, best.reuse.common
+    if row >= min(best.held, wanted.size):
+        return None
+    around = slice(max(0, row - AROUND), row + AROUND)
+    message = _message(plan, _as_sent(best, plan))
+    return Difference(row, message, _shown(best.ids[around], piece), _shown(wanted[around], piece))
+
+
+def _message(plan: PromptPlan, row: int) -> int | None:
+    """The message that `row` lies in, where the next one's beginning is known too."""
+    begins = [(b.row, b.message) for b in plan.boundaries if b.message is not None]
+    here = max((message for start, message in begins if start <= row), default=0)
+    following = min((message for start, message in begins if start > row), default=None)
+    return here if following == here + 1 else None
+
+
+def _as_sent(best: Base, plan: PromptPlan) -> int:
+    """The row of `plan` at which the two part. Whatever was healed lies before it."""
+    return best.reuse.common - (best.healed.rows - plan.rows if best.healed else 0)
+
+
+def _shown(ids: Ids, piece: PieceOf) -> str:
+    return b"".join(piece(row) if row >= 0 else IMAGE for row in ids.tolist()).decode("utf-8", "replace")
+
+
+def _preamble(plan: PromptPlan) -> int:
+    """Rows of tools and leading system text."""
+    return max((b.row for b in plan.boundaries if b.kind is BoundaryKind.SYSTEM_END), default=0)
