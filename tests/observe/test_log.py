@@ -45,10 +45,14 @@ MISS = CacheReport(CacheSource.NONE, computed=90, common=31, reason=MissReason.C
             Decoding(CHAT, 50, rate=20.125, average=19.5, elapsed=3.0),
             "chat ctx=7469..7519:50 gen=50 TOOLS THINKING decoding chunk=20.12 t/s avg=19.50 t/s 3.000s",
         ),
-        (Finished(RAW, 7, "stop", 0.25), "completion ctx=0..90:90 gen=7 finish=stop 0.250s id=req-2"),
         (
-            Finished(RAW, 0, "error", 0.25, 'cannot "step"'),
-            'completion ctx=0..90:90 gen=0 finish=error error="cannot \\"step\\"" 0.250s id=req-2',
+            Finished(RAW, 7, "stop", 0.25, report=MISS),
+            "completion ctx=0..90:90 gen=7 finish=stop 0.250s id=req-2 cache=none reused=0 computed=90",
+        ),
+        (
+            Finished(RAW, 0, "error", 0.25, 'cannot "step"', MISS),
+            'completion ctx=0..90:90 gen=0 finish=error error="cannot \\"step\\"" 0.250s id=req-2'
+            " cache=none reused=0 computed=90",
         ),
         (Notice("listening on http://127.0.0.1:8000"), "listening on http://127.0.0.1:8000"),
         (Notice("queue is full", "warning"), "warning: queue is full"),
@@ -76,7 +80,7 @@ def test_a_newline_in_a_value_does_not_begin_a_line() -> None:
 
 def test_a_value_cannot_forge_a_key() -> None:
     forged = Subject('x" finish=stop', "chat", (), 0, 1)
-    assert line(Finished(forged, 0, "error", 1.0)).endswith(' id="x\\" finish=stop"')
+    assert ' id="x\\" finish=stop" cache=' in line(Finished(forged, 0, "error", 1.0))
 
 
 def test_escape_sequences_do_not_reach_the_terminal() -> None:

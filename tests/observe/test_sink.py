@@ -5,8 +5,9 @@ import threading
 
 import pytest
 
+from ds4.core.usage import CacheReport, MissReason
 from ds4.observe.log import stamp
-from ds4.observe.records import Notice, PrefillChunk, Subject
+from ds4.observe.records import Notice, PrefillChunk, PromptStarted, Queued, Subject
 from ds4.observe.sink import LogSink
 
 CHUNK = PrefillChunk(Subject("req-1", "chat", (), 0, 9), done=3, total=9, rows=3, seconds=1.0, elapsed=1.0)
@@ -78,6 +79,15 @@ def test_close_writes_what_waits_in_order() -> None:
         sink(Notice(f"line {number}"))
     sink.close()
     assert lines(stream) == [f"line {number}" for number in range(100)]
+
+
+def test_a_record_may_be_no_line_or_two() -> None:
+    stream, subject = io.StringIO(), Subject("req-1", "chat", (), 0, 9)
+    sink = LogSink(stream, HandClock())
+    sink(Queued(subject))
+    sink(PromptStarted(subject, 0, CacheReport(reason=MissReason.EDITED)))
+    sink.close()
+    assert [text[:20] for text in lines(stream)] == ["chat ctx=0..9:9 prom", "live kv cache miss l"]
 
 
 def test_a_stuck_stream_blocks_nobody_and_the_loss_is_told() -> None:

@@ -7,12 +7,13 @@ Rules:
 - Nothing here knows a wire format: that is the Wire's business.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import NoReturn, Protocol
 
 from starlette.types import Receive, Scope, Send
 
+from ds4.api import cache_header
 from ds4.api.collect import Answer
 from ds4.api.errors import Header
 from ds4.api.race import client_left, first_to_end
@@ -23,9 +24,13 @@ from ds4.core.errors import Ds4Error
 from ds4.core.events import Event, Failed, Finish
 from ds4.core.job import Job
 from ds4.core.ports import EventStream
-from ds4.core.usage import CacheReport
 
 LastWords = Callable[[Ds4Error], bytes]
+Settle = Callable[[], Awaitable[None]]
+
+
+async def _nothing() -> None:
+    pass
 
 
 class Wire(Protocol):
@@ -50,6 +55,7 @@ class Delivery:
     """An ASGI app for one request whose body has been read. Every choice of the answer is a job.
 
     `last_words` end a stream whose answer failed, where the API has a better end than an error event.
+    `settle` is awaited when the answer's end is made, before the client has it.
     """
 
     def __init__(
@@ -60,12 +66,14 @@ class Delivery:
         *,
         stream: bool,
         last_words: LastWords | None = None,
+        settle: Settle = _nothing,
     ) -> None:
         self._services = services
         self._jobs = jobs
         self._wire = wire
         self._stream = stream
         self._last_words = last_words
+        self._settle = settle
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         backend = self._services.backend
@@ -75,7 +83,7 @@ class Delivery:
             for job in self._jobs:
                 streams.append(backend.submit(job))  # noqa: PERF401  (counts also when the next is refused)
             if self._stream:
-                line = _Line(self._services, self._wire, send, self._last_words)
+                line = _Line(self._services, self._wire, send, self._last_words, self._settle)
                 answered = await first_to_end(line.pump(streams), line.beat(), client_left(receive))
             else:
                 answered = await first_to_end(self._answer(streams, send), client_left(receive))
@@ -91,10 +99,11 @@ class Delivery:
                 for choice, events in new:
                     answers[choice].add(events)
         body = self._wire.whole(answers)
+        await self._settle()
         headers: list[Header] = [
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
-            (b"x-ds4-cache", cache_words(answers[0].finish.report)),
+            (cache_header.NAME, cache_header.cache_words(answers[0].finish.report)),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -103,13 +112,16 @@ class Delivery:
 class _Line:
     """The sending end of one stream. `last` is when the client was last given something."""
 
-    def __init__(self, services: Services, wire: Wire, send: Send, last_words: LastWords | None) -> None:
+    def __init__(
+        self, services: Services, wire: Wire, send: Send, last_words: LastWords | None, settle: Settle
+    ) -> None:
         self._now = services.clock.now
         self._sleep = services.sleep
         self._silence = services.limits.heartbeat
         self._wire = wire
         self._send = send
         self._last_words = last_words
+        self._settle = settle
         self._last = self._now()
         self._writing = False
 
@@ -122,7 +134,10 @@ class _Line:
                 ends = [events[-1] for _, events in new]
                 unfinished -= sum(isinstance(end, Finish) for end in ends)
                 data = b"".join(self._wire.chunks(choice, events) for choice, events in new)
-                await self._write(data if unfinished else data + self._wire.end(), more=unfinished > 0)
+                if unfinished:
+                    await self._write(data, more=True)
+                else:
+                    await self._end(data + self._wire.end())
                 for end in ends:
                     if isinstance(end, Failed):
                         await self._fail(end.error)
@@ -141,8 +156,14 @@ class _Line:
 
     async def _fail(self, error: Ds4Error) -> NoReturn:
         if self._last_words is not None:
-            await self._write(self._last_words(error), more=False)
+            await self._end(self._last_words(error))
         raise error
+
+    async def _end(self, data: bytes) -> None:
+        # No heartbeat may come between the end and what settles it.
+        self._writing = True
+        await self._settle()
+        await self._write(data, more=False)
 
     async def _write(self, data: bytes, *, more: bool) -> None:
         if not data and more:
@@ -151,9 +172,3 @@ class _Line:
         await self._send({"type": "http.response.body", "body": data, "more_body": more})
         self._writing = False
         self._last = self._now()
-
-
-def cache_words(report: CacheReport) -> bytes:
-    """What the cache did for the prompt, for a header; counts are prompt rows."""
-    words = f"{report.source} reused={report.reused} computed={report.computed} reason={report.reason}"
-    return words.encode()

@@ -2,31 +2,41 @@
 
 Rules:
 - People parse these lines with scripts. Keys keep their spelling and order; new keys go to the end.
-- One record is one line. Whatever is not printable is escaped, and a value that is not one plain
-  word is quoted, so that no id or error text can end a line, forge a key or steer a terminal.
+- One entry is one line (`cache_log.entries` gives those of a record). Whatever is not printable is escaped,
+  and a value that is not one plain word is quoted (`words`).
 """
 
-import re
 import time
 
 from ds4.core.usage import MissReason
+from ds4.observe.cache_log import Discarded, Entry, Miss, cache_line, cost, decision
 from ds4.observe.records import (
+    CheckpointEvicted,
+    CheckpointHit,
     Decoding,
     Finished,
+    LoadFailed,
     Notice,
     PrefillChunk,
     PromptDone,
     PromptStarted,
+    Queued,
     Record,
+    Stored,
+    StoreSkipped,
     Subject,
 )
+from ds4.observe.words import printable, quoted, value
 
-_WORD = re.compile(r"[\w.:/+-]+")
+
+def logged(record: Record) -> bool:
+    """That a request waits is to be looked up; the line of its start follows soon enough."""
+    return not isinstance(record, Queued)
 
 
-def line(record: Record) -> str:
+def line(entry: Entry) -> str:
     """One line without its end and without the stamp."""
-    return printable(_worded(record))
+    return printable(_worded(entry))
 
 
 def stamp(wall: float) -> str:
@@ -34,18 +44,20 @@ def stamp(wall: float) -> str:
     return time.strftime("%m%d %H:%M:%S ds4-server: ", time.localtime(wall))
 
 
-def style(record: Record) -> str:
+def style(entry: Entry) -> str:
     """The colour of the line on a terminal, as a rich style; empty for the terminal's own."""
-    match record:
+    match entry:
         case PromptStarted() | PromptDone():
             return "cyan"
+        case Stored() | CheckpointHit() | CheckpointEvicted():
+            return "magenta"
         case PrefillChunk() | Decoding():
             return "dim"
         case Finished(error=None):
             return "green"
-        case Finished() | Notice(level="error"):
+        case Finished() | Notice(level="error") | Discarded():
             return "red"
-        case Notice(level="warning"):
+        case Miss() | StoreSkipped() | LoadFailed() | Notice(level="warning"):
             return "yellow"
         case _:
             return ""
@@ -61,28 +73,25 @@ def per_second(count: int, seconds: float) -> float:
     return count / seconds if seconds > 0 else 0.0
 
 
-def printable(text: str) -> str:
-    """`text` with everything that could move a cursor, hide or reorder text written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-
-
-def _worded(record: Record) -> str:
-    match record:
+def _worded(entry: Entry) -> str:
+    match entry:
+        case Queued():
+            return f"{_head(entry.subject)} queued id={value(entry.subject.job)}"
         case PromptStarted():
-            return f"{_head(record.subject)} prompt start slot={record.slot} {_cache(record)}"
+            return f"{_head(entry.subject)} prompt start slot={entry.slot} {_cache(entry)}"
         case PrefillChunk():
-            return f"{_head(record.subject)} prefill chunk {_chunk(record)} {record.elapsed:.3f}s"
+            return f"{_head(entry.subject)} prefill chunk {_chunk(entry)} {entry.elapsed:.3f}s"
         case PromptDone():
-            return f"{_head(record.subject)} prompt done {record.elapsed:.3f}s"
+            return f"{_head(entry.subject)} prompt done {entry.elapsed:.3f}s"
         case Decoding():
-            rates = _rates(record.rate, record.average)
-            return f"{_head(record.subject, record.generated)} decoding {rates} {record.elapsed:.3f}s"
+            rates = _rates(entry.rate, entry.average)
+            return f"{_head(entry.subject, entry.generated)} decoding {rates} {entry.elapsed:.3f}s"
         case Finished():
-            return f"{_head(record.subject, record.generated)} {_finish(record)}"
+            return f"{_head(entry.subject, entry.generated)} {_finish(entry)}"
         case Notice():
-            return record.text if record.level == "info" else f"{record.level}: {record.text}"
+            return entry.text if entry.level == "info" else f"{entry.level}: {entry.text}"
+        case _:
+            return cache_line(entry)
 
 
 def _head(subject: Subject, generated: int | None = None) -> str:
@@ -93,7 +102,7 @@ def _head(subject: Subject, generated: int | None = None) -> str:
 def _cache(record: PromptStarted) -> str:
     report = record.report
     loss = "" if report.reason is MissReason.NONE else f" common={report.common} reason={report.reason}"
-    return f"cache={report.source}{loss} id={_value(record.subject.job)}"
+    return f"cache={report.source}{loss} id={value(record.subject.job)}{decision(report)}"
 
 
 def _chunk(record: PrefillChunk) -> str:
@@ -103,19 +112,11 @@ def _chunk(record: PrefillChunk) -> str:
 
 
 def _finish(record: Finished) -> str:
-    error = "" if record.error is None else f" error={_quoted(record.error)}"
-    return f"finish={record.finish}{error} {record.elapsed:.3f}s id={_value(record.subject.job)}"
+    error = "" if record.error is None else f" error={quoted(record.error)}"
+    ended = f"finish={record.finish}{error} {record.elapsed:.3f}s id={value(record.subject.job)}"
+    return f"{ended} {cost(record.report)}"
 
 
 def _rates(chunk: float, average: float) -> str:
     """In tokens per second."""
     return f"chunk={chunk:.2f} t/s avg={average:.2f} t/s"
-
-
-def _value(text: str) -> str:
-    return text if _WORD.fullmatch(text) else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TaskProgressColumn, TextColumn
 from rich.text import Text
 
+from ds4.observe.cache_log import entries
 from ds4.observe.log import line, per_second, span, stamp, style
 from ds4.observe.records import Decoding, Finished, PrefillChunk, PromptDone, Record
 
@@ -27,7 +28,8 @@ class TerminalView:
             return
         if isinstance(record, PromptDone | Decoding | Finished):
             self._remove_bar(record.subject.job)
-        self._console.print(Text(stamp(wall) + line(record), style(record)), soft_wrap=True)
+        for entry in entries(record):
+            self._console.print(Text(stamp(wall) + line(entry), style(entry)), soft_wrap=True)
 
     def close(self) -> None:
         """Removes the bars and gives the cursor back."""

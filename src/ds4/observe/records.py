@@ -4,18 +4,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from ds4.core.usage import CacheReport
+from ds4.core.usage import CacheReport, SaveReason
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The request a record is about. `reused` of `prompt` rows came from the cache."""
+    """The request a record is about. `reused` of `prompt` rows came from the cache.
+
+    `namespace` is its caller's; it is never shown.
+    """
 
     job: str
     kind: str
     flags: tuple[str, ...]
     reused: int
     prompt: int
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """The scheduler has the request; it waits for a slot, if only for a moment. Not logged."""
+
+    subject: Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,61 @@ class Finished:
     finish: str
     elapsed: float
     error: str | None = None
+    report: CacheReport = CacheReport()  # noqa: RUF009  (frozen)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A checkpoint was written to the cache directory. `trimmed` rows were cut off its end first.
+
+    `written` of its `size` bytes were new; the rest was there already.
+    """
+
+    reason: SaveReason
+    rows: int
+    trimmed: int
+    key: str
+    size: int
+    written: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSkipped:
+    """A checkpoint was not written."""
+
+    reason: SaveReason
+    rows: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointHit:
+    """A checkpoint was read and loaded. `quant` is its own quantisation."""
+
+    rows: int
+    key: str
+    quant: str
+    seconds: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointEvicted:
+    why: str
+    rows: int
+    hits: int
+    size: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFailed:
+    """`quarantined`: it was put aside and is not read again."""
+
+    key: str
+    why: str
+    quarantined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +139,8 @@ class Notice:
     level: Literal["info", "warning", "error"] = "info"
 
 
-Record = PromptStarted | PrefillChunk | PromptDone | Decoding | Finished | Notice
+CacheRecord = Stored | StoreSkipped | CheckpointHit | CheckpointEvicted | LoadFailed
+RequestRecord = Queued | PromptStarted | PrefillChunk | PromptDone | Decoding | Finished
+Record = RequestRecord | CacheRecord | Notice
 Observer = Callable[[Record], None]
 """Must not block: it is called on the engine thread."""

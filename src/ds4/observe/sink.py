@@ -13,7 +13,8 @@ from typing import Protocol, TextIO
 from rich.console import Console
 
 from ds4.core.ports import Clock
-from ds4.observe.log import line, stamp
+from ds4.observe.cache_log import entries
+from ds4.observe.log import line, logged, stamp
 from ds4.observe.progress import TerminalView
 from ds4.observe.records import Notice, Record
 
@@ -30,13 +31,13 @@ class View(Protocol):
 
 
 class PlainView:
-    """One line per record, no colours."""
+    """Lines without colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def show(self, wall: float, record: Record) -> None:
-        self._stream.write(stamp(wall) + line(record) + "\n")
+        self._stream.write("".join(f"{stamp(wall)}{line(entry)}\n" for entry in entries(record)))
         self._stream.flush()
 
     def close(self) -> None:
@@ -66,6 +67,8 @@ class LogSink:
         self._writer.start()
 
     def __call__(self, record: Record) -> None:
+        if not logged(record):
+            return
         entry = (self._clock.wall(), record)
         with self._changed:
             if len(self._waiting) >= self._capacity:
