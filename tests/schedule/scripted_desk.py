@@ -44,13 +44,14 @@ class BreakableEngine(ScriptedEngine):
 
 
 class Desk:
-    """A pumped backend over `slots` slots of 512 rows whose model answers with the prompt's last word."""
+    """A pumped backend over `slots` slots of `n_ctx` rows whose model answers with the prompt's last word."""
 
     def __init__(
         self,
         slots: int = 2,
         trim: Trim = Trim.ANY,
         cache: CachePlan = CachePlan(),  # noqa: B008  (frozen)
+        n_ctx: int = 512,
         **options: bool,
     ) -> None:
         self.clock = FakeClock()
@@ -60,7 +61,7 @@ class Desk:
             ScriptedOptions(
                 lambda prompt: f"answer to {prompt.split()[-1]}",
                 family,
-                n_ctx=512,
+                n_ctx=n_ctx,
                 n_slots=slots,
                 n_batch=256,
                 trim=trim,

@@ -227,3 +227,25 @@ def test_a_full_store_changes_nothing_else() -> None:
     store.full = True
     first, second = served(store, STORY, "another beginning " * 20)
     assert first.report.saved == second.report.saved == ()
+
+
+def test_a_conversation_at_rest_is_written_once() -> None:
+    """So that a killed server has lost little."""
+    store = InlineStore()
+
+    async def body() -> None:
+        knobs = replace(KNOBS, cold_max=0, interval=0)
+        desk = Desk(n_ctx=4096, cache=CachePlan(knobs, store=store))
+        end = finish_of(await desk.run(desk.job("a", "oak " * 1100, max_tokens=3)))
+        desk.pump.step()
+        assert not store.saves
+        desk.clock.advance(3)
+        desk.pump.step()
+        (save,) = store.saves.values()
+        assert (save.reason, save.checkpoint.rows) == (SaveReason.REST, end.usage.prompt + 2)
+        store.saves.clear()
+        desk.clock.advance(3)
+        desk.pump.step()
+        assert not store.saves
+
+    asyncio.run(body())

@@ -42,6 +42,8 @@ class SaveReason(StrEnum):
     """Another interval of tokens is in the memory."""
     BOUNDARY = "boundary"
     """A place in the prompt that the next one may go back to."""
+    REST = "rest"
+    """Nothing else was to be done, and the conversation has grown."""
     EVICT = "evict"
     """Another conversation takes the slot."""
     SHUTDOWN = "shutdown"

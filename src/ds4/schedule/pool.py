@@ -6,7 +6,7 @@ from ds4.core.errors import EngineError
 from ds4.core.plan import Ids, PromptPlan
 from ds4.core.ports import Clock, Engine
 from ds4.core.status import SlotStatus
-from ds4.core.usage import CacheReport, CacheSource, Saved
+from ds4.core.usage import CacheReport, CacheSource, Saved, SaveReason, SaveTier
 from ds4.kv.healing import speller
 from ds4.kv.policy import Place
 from ds4.schedule.explain import explain
@@ -17,6 +17,11 @@ from ds4.schedule.session import Session
 from ds4.schedule.slots import Slot
 from ds4.schedule.stock import Stock
 from ds4.schedule.survey import Surveyor
+
+REST_SECONDS = 2.0
+"""A slot that was not used for so long may be written."""
+REST_ROWS = 1024
+"""So many rows must be new: each time, all of the slot's memory is copied and looked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class SlotPool:
             if not slot.empty:
                 slot.wipe()
             raise
-        slot.lease(session, report.reused)
+        slot.lease(session, report.reused, self._written(base))
         session.slot = slot.index
         report = replace(report, restored_bytes=begun.restored, restore_seconds=begun.seconds)
         # The report is its caller's to read: it says nothing of what another caller had in the slot.
@@ -98,7 +103,20 @@ class SlotPool:
         slot = self._slots[session.slot]
         marked = self._keeper.mark(slot) if place.mark else ()
         saved = self._keeper.save(slot, place.save, place.trimmed) if place.save else ()
+        if any(made.tier is SaveTier.DISK for made in saved):
+            slot.written = len(slot.rows)
         return (*marked, *saved)
+
+    def rest(self) -> None:
+        """For when there is nothing to do: writes one conversation that has grown, so that a crash costs
+        little."""
+        now = self._clock.now()
+        for slot in self._slots:
+            grown = len(slot.rows) - slot.written
+            if slot.free and now - slot.used >= REST_SECONDS and grown >= REST_ROWS:
+                slot.written = len(slot.rows)
+                if self._keeper.save(slot, SaveReason.REST):
+                    return
 
     def faults(self) -> list[str]:
         """Where the books and the engine disagree: slots whose rows are not the positions held.
@@ -136,6 +154,14 @@ class SlotPool:
 
     def statuses(self) -> tuple[SlotStatus, ...]:
         return tuple(_status(slot) for slot in self._slots)
+
+    def _written(self, base: Base | None) -> int:
+        """Rows of the memory that are on disk."""
+        if base is None:
+            return 0
+        if base.kind is Kind.SLOT:
+            return self._slots[base.slot].written
+        return base.held if self._stock.on_disk(base.key) else 0
 
     def _unread(self, base: Base | None) -> tuple[str, ...]:
         if base is None:

@@ -117,6 +117,8 @@ class Scheduler:
         shares = plan_step([_turn_of(session) for session in self._pool.running()], self._budget())
         if shares:
             self._run(shares)
+        elif not self._queue:
+            self._pool.rest()
         self._flush()
         return bool(shares)
 

@@ -35,6 +35,8 @@ TRANSITIONS: Mapping[tuple[Residency, Change], Residency] = MappingProxyType(
 
 
 class Slot:
+    """`written` of its rows are on disk, or were when its conversation came in."""
+
     def __init__(self, index: int) -> None:
         self.index = index
         self.residency = Residency.EMPTY
@@ -43,6 +45,7 @@ class Slot:
         self.namespace = ""
         self.session: Session | None = None
         self.used = 0.0
+        self.written = 0
 
     def _change(self, change: Change) -> None:
         target = TRANSITIONS.get((self.residency, change))
@@ -50,11 +53,12 @@ class Slot:
             raise IllegalTransition(f"slot {self.index} is {self.residency} and cannot {change}")
         self.residency = target
 
-    def lease(self, session: Session, reused: int) -> None:
+    def lease(self, session: Session, reused: int, written: int = 0) -> None:
         """Gives the slot to `session`; its memory holds the first `reused` rows of the prompt."""
         self._change(Change.LEASE)
         plan = session.plan
         self.rows.become(plan.ids[:reused])
+        self.written = min(written, reused)
         self.session = session
         self.prompt = plan.rows
         self.namespace = plan.namespace
