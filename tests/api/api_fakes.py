@@ -19,6 +19,7 @@ from ds4.core.ports import Piece, Reader
 from ds4.core.status import Readiness, SlotStatus, Status
 from ds4.core.usage import CacheReport, CacheSource, Usage
 from ds4.observe.records import Record
+from ds4.observe.requests import Journal
 from ds4.testing.asgi import Client
 from ds4.testing.clock import FakeClock
 from ds4.testing.ids import SequentialIds
@@ -200,6 +201,7 @@ class World:
     access: Access | None = None
     limits: Limits = field(default_factory=Limits)
     card: ModelCard = CARD
+    journal: Journal | None = None
 
     def services(self) -> Services:
         return Services(
@@ -211,6 +213,7 @@ class World:
             clock=self.time,
             ids=SequentialIds(1),
             observe=self.records.append,
+            journal=self.journal or Journal(self.time),
             version="1.2.3",
             started=self.time.now(),
             access=self.access or Access(cors=self.cors),

@@ -163,7 +163,7 @@ def test_stream_and_whole_say_the_same(script: list[tuple[Event, ...]]) -> None:
     world = World(FakeBackend(script))
     whole = post(world, CHAT).json()["choices"][0]
     streamed = chunks(post(world, CHAT, stream=True).body)
-    del whole["message"]["refusal"]
+    del whole["message"]["refusal"], whole["message"]["annotations"]
     assert merged(streamed) == whole["message"]
     assert [c["choices"][0]["finish_reason"] for c in streamed] == [None] * (len(streamed) - 1) + [
         whole["finish_reason"]

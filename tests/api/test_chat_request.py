@@ -42,7 +42,8 @@ FIELDS = (
     *("min_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "repeat_penalty"),
     *("repetition_penalty", "ignore_eos", "logit_bias", "stop", "tools", "tool_choice", "thinking", "think"),
     *("reasoning_effort", "chat_template_kwargs", "n", "logprobs", "top_logprobs", "response_format"),
-    *("modalities", "audio", "functions", "web_search_options", "prompt_logprobs"),
+    *("modalities", "audio", "functions", "function_call", "web_search_options", "prompt_logprobs"),
+    "parallel_tool_calls",
 )
 
 
@@ -95,7 +96,7 @@ def test_an_unknown_role_is_named() -> None:
         (["bare", {"type": "text", "text": " part"}], "bare part"),
         ([{"type": "input_text", "text": "a"}, {"type": "output_text", "text": "b"}], "ab"),
         ([{"type": "refusal", "refusal": "no"}], "no"),
-        ([{"type": "hologram", "text": "kept"}, {"type": "file", "file": {}}, {"type": "text"}], "kept"),
+        ([{"type": "hologram", "text": "kept"}, {"type": "text"}], "kept"),
     ],
 )
 def test_content_forms(content: object, text: str) -> None:
@@ -200,7 +201,7 @@ def test_broken_tools_are_named(tools: object, param: str) -> None:
         ("tool_choice", {"type": "function", "function": {"name": "f"}}),
         ("modalities", ["text", "audio"]),
         ("audio", {"voice": "x"}),
-        ("functions", [{"name": "f"}]),
+        ("function_call", {"name": "f"}),
         ("web_search_options", {}),
         ("prompt_logprobs", 0),
         ("guided_json", {"type": "object"}),

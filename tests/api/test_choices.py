@@ -143,7 +143,7 @@ def test_interleaved_streams_add_up_to_the_whole_answers(script: Script) -> None
     streamed = by_choice(run(play(CHAT, script, stream=True)))
     assert [choice["index"] for choice in whole] == list(range(len(script.batches))) == sorted(streamed)
     for choice in whole:
-        del choice["message"]["refusal"]
+        del choice["message"]["refusal"], choice["message"]["annotations"]
         assert join_chat(streamed[choice["index"]]) == {
             "message": choice["message"],
             "tokens": choice["logprobs"]["content"],

@@ -125,3 +125,10 @@ def test_one_client_leaving_does_not_touch_the_others() -> None:
         assert world.backend.cancelled == [second]
 
     run(scenario())
+
+
+@pytest.mark.parametrize("path", ["/v1/unknown", "/health", "/v1/models/unknown"])
+def test_every_error_has_an_id_to_ask_about(path: str) -> None:
+    reply = run(World().client().post(path, {}))
+    assert reply.status in (404, 405)
+    assert reply.headers["x-ds4-request"] == reply.headers["request-id"] != ""

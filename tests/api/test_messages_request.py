@@ -108,6 +108,7 @@ def test_the_billing_header_is_left_out_and_that_is_said(system: Any) -> None:
     asked = ask(system=system)
     assert asked.talk.conversation.messages[0].text == "Be kind."
     assert asked.talk.flags == ("BILLING-HEADER-DROPPED",)
+    assert asked.talk.normalised == ("billing_header",)
     kept = request({"system": system}, keep=True)
     assert kept.talk.conversation.messages[0].text == f"{BILLING}\nBe kind."
     assert kept.talk.flags == ()

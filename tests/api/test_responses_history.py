@@ -3,12 +3,11 @@ from typing import Any
 
 import pytest
 
-from ds4.api.openai.messages import NO_IMAGES
-from ds4.api.responses.content import IMAGE_LEFT_OUT
+from ds4.api.openai.messages import IMAGE_LEFT_OUT, NO_IMAGES
 from ds4.api.responses.history import messages_of
 from ds4.api.responses.toolbox import Toolbox, toolbox
 from ds4.api.responses.tools import offers
-from ds4.api.sealed import seal
+from ds4.api.sealed import Seals, seal
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role
 
@@ -33,7 +32,7 @@ def output(given: Any, call_id: str = "c", kind: str = "function_call_output") -
 
 
 def read(*items: Any, tools: Toolbox | None = None) -> tuple[Message, ...]:
-    return messages_of(items, tools or toolbox(offers(TOOLS, "tools"), {}))
+    return messages_of(items, tools or toolbox(offers(TOOLS, "tools"), {}), Seals())
 
 
 def last(*items: Any) -> Message:

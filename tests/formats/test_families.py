@@ -47,6 +47,12 @@ def test_spellings_are_consistent(family: Family) -> None:
 def test_quantum_and_aliases() -> None:
     quanta = {family.name: family.min_quantum for family in FAMILIES if family.min_quantum != 1}
     assert quanta == {"glm-5.3": 1024}
-    deepseek = ("deepseek-v4-flash", "deepseek-v4-pro", "deepseek-chat", "deepseek-reasoner")
-    aliases = {family.name: family.aliases for family in FAMILIES if family.aliases}
+    # What the vendor's names say about reasoning, where they say anything.
+    deepseek = {
+        "deepseek-v4-flash": None,
+        "deepseek-v4-pro": None,
+        "deepseek-chat": False,
+        "deepseek-reasoner": True,
+    }
+    aliases = {f.name: {alias.name: alias.thinking for alias in f.aliases} for f in FAMILIES if f.aliases}
     assert aliases == {"deepseek-v4": deepseek, "deepseek-v4.1": deepseek}

@@ -24,8 +24,11 @@ _STRETCH = 1024 * 1024
 _ESCAPE = re.compile(rb"\\(?:(u[dD][89abAB]..)(\\u[dD][c-fC-F]..)?|(u[dD][c-fC-F]..)|.)", re.DOTALL)
 
 
-async def parsed(request: Request, services: Services, parse: Callable[[JsonObject], T]) -> T:
-    """The body, read and parsed. Large ones are parsed in a worker. Raises RequestError."""
+async def parsed(
+    request: Request, services: Services, parse: Callable[[JsonObject], T], *, blocks: bool = False
+) -> T:
+    """The body, read and parsed. Large ones are parsed in a worker, and all where `parse` may block. Raises
+    RequestError."""
     limits = services.limits
     data = await read_body(request, limits)
 
@@ -33,7 +36,7 @@ async def parsed(request: Request, services: Services, parse: Callable[[JsonObje
         refuse_swarm(data, limits.json_marks)
         return parse(load_object(data, limits.json_depth))
 
-    if len(data) < limits.inline_bytes:
+    if len(data) < limits.inline_bytes and not blocks:
         return work()
     return await while_connected(request.receive, services.run(work))
 

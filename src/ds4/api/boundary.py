@@ -109,9 +109,10 @@ class Boundary:
         return ServerError(f"internal server error; the log has the details under request {name}")
 
     async def _fail(self, scope: Scope, outlet: _Outlet, error: Ds4Error) -> None:
-        dialect = self._dialect(scope)
+        # Every error has an id to ask about.
+        dialect, name = self._dialect(scope), self._name(scope)
         if dialect.named is not None:
-            dialect = dialect.named(self._name(scope))
+            dialect = dialect.named(name)
         if not outlet.started:
             await _reply(outlet, status_of(error), dialect.body(error), headers_of(error))
         elif outlet.stream and not outlet.finished:

@@ -1,7 +1,12 @@
 """For callers who forbid parallel tool calls: an answer that ends behind its first call."""
 
+from ds4.api.services import ReaderFactory
 from ds4.core.events import Fed, FinishReason, Hint, Stop, ToolEnd
 from ds4.core.ports import Piece, Reader
+
+
+def one_call(reader: ReaderFactory) -> ReaderFactory:
+    return lambda wished: OneCall(reader(wished))
 
 
 class OneCall:

@@ -111,6 +111,10 @@ def _operation(operation: Operation, dialect: Dialect, *, asks_key: bool) -> dic
         "summary": operation.about,
         "responses": responses,
     }
+    if operation.query:
+        made["parameters"] = [
+            {"name": name, "in": "query", "schema": schema} for name, schema in operation.query.items()
+        ]
     if operation.body is not None:
         schema = {"$ref": REF + operation.body.__name__}
         made["requestBody"] = {"required": True, "content": {_JSON: {"schema": schema}}}

@@ -20,7 +20,7 @@ class Operation:
     """`answers` are the answers that are no errors of the API's shape, by status.
 
     `errors` are the statuses beyond those that every operation can have. `stream`: also as
-    server-sent events, when the body asks for it.
+    server-sent events, when the body asks for it. `query`: the JSON Schema of each optional parameter.
     """
 
     endpoint: Endpoint
@@ -29,6 +29,7 @@ class Operation:
     body: type[Body] | None = None
     stream: bool = False
     errors: tuple[int, ...] = ()
+    query: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from ds4.core.messages import Conversation, Tool
 from ds4.core.plan import PromptPlan
 from ds4.core.ports import Backend, Clock, Ids, Reader, Tokenizer
 from ds4.observe.records import Observer
+from ds4.observe.requests import Journal
 
 T = TypeVar("T")
 
@@ -100,7 +101,8 @@ def _unknown() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`started` is `clock.now()` of the start. `run` and `sleep` are replaced in tests.
+    """`started` is `clock.now()` of the start, and `journal` is on that clock. `run` and `sleep` are replaced
+    in tests.
 
     `longest_piece` gives the size in bytes of the vocabulary's longest piece; it may take its time.
 
@@ -115,6 +117,7 @@ class Services:
     clock: Clock
     ids: Ids
     observe: Observer
+    journal: Journal
     version: str
     started: float
     access: Access = field(default_factory=Access)

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from ds4.api import models, status, tokens
+from ds4.api import models, requests, status, tokens
 from ds4.api.anthropic import endpoints as anthropic
 from ds4.api.anthropic.bodies import CountBody, MessagesBody
 from ds4.api.anthropic.dialect import dialect as anthropic_dialect
@@ -52,6 +52,17 @@ RESPONSE: Fields = {
     "usage": "object",
 }
 COMPACTION: Fields = {"id": "string", "object": "string", "created_at": "integer", "output": "array"}
+REQUEST: Fields = {
+    "id": "string",
+    "kind": "string",
+    "state": "string",
+    "prompt_tokens": "integer",
+    "reused_tokens": "integer",
+    "computed_tokens": "integer",
+    "generated_tokens": "integer",
+    "timings": "object",
+    "cache": "object",
+}
 HEALTH: Fields = {"status": "string"}
 NOT_READY: Fields = {"status": "string", "reason": "string"}
 READS_BODY = (408, 413, 429)
@@ -100,6 +111,19 @@ TABLE: tuple[Entry, ...] = (
             "What each slot is doing",
             {200: {"n_ctx": "integer", "queued": "integer", "slots": "array"}},
         ),
+    ),
+    Entry(
+        ("/requests",),
+        get=Operation(
+            requests.list_requests,
+            "The last requests, newest first, and what the cache did for each",
+            {200: {"requests": "array", "has_more": "boolean"}},
+            query=requests.QUERY,
+        ),
+    ),
+    Entry(
+        ("/requests/{request_id}",),
+        get=Operation(requests.get_request, "One request by its id", {200: REQUEST}, errors=(404,)),
     ),
     Entry(
         _v1("/models"),

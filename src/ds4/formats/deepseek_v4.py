@@ -8,7 +8,7 @@ nor thinking part.
 """
 
 from ds4.formats import thinking
-from ds4.formats.family import Family
+from ds4.formats.family import Alias, Family
 from ds4.formats.reasoning import THINK
 from ds4.formats.tools.dsml import DSML
 
@@ -29,7 +29,12 @@ CONTROL = (
     "<｜read_url｜>",
 )
 MARKUP = ("<think>", "</think>", "｜DSML｜")
-ALIASES = ("deepseek-v4-flash", "deepseek-v4-pro", "deepseek-chat", "deepseek-reasoner")
+ALIASES = (
+    Alias("deepseek-v4-flash"),
+    Alias("deepseek-v4-pro"),
+    Alias("deepseek-chat", thinking=False),
+    Alias("deepseek-reasoner", thinking=True),
+)
 
 DEEPSEEK_V4 = Family(
     name="deepseek-v4",

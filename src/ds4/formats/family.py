@@ -9,6 +9,14 @@ from ds4.formats.tools.hermes_json import HERMES_JSON
 
 
 @dataclass(frozen=True, slots=True)
+class Alias:
+    """A model id that clients ask for. `thinking` is what it says about reasoning, if anything."""
+
+    name: str
+    thinking: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Family:
     """One model format.
 
@@ -34,7 +42,7 @@ class Family:
     marker: str | None = None
     ends: tuple[str, ...] = ()
     min_quantum: int = 1
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[Alias, ...] = ()
     efforts: Efforts = NAMED
     reasoning: Reasoning = THINK_LINES
     tool_format: ToolFormat = HERMES_JSON

@@ -12,7 +12,7 @@ from enum import StrEnum
 from ds4.core.events import ParsedEvent, Text, ToolArgs, ToolEnd, ToolStart
 from ds4.parsing.balance import Balance
 from ds4.parsing.schemas import UNKNOWN, Schemas, Types
-from ds4.parsing.values import escaped, json_or_text, quoted
+from ds4.parsing.values import as_far_as_sound, escaped, json_or_text, quoted
 
 
 class Kind(StrEnum):
@@ -147,7 +147,9 @@ class _Value:
 
     def rest(self) -> str:
         held = "".join(self._held)
-        return '"' + escaped(held) if self._kind is Kind.OPEN and held else held
+        if self._kind is Kind.OPEN and held:
+            return '"' + escaped(held)
+        return as_far_as_sound(held)
 
     def _open(self) -> str:
         if self._opened:

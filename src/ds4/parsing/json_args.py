@@ -4,8 +4,8 @@ Rules:
 - Strings of the object's own members go out character by character. Every other value is held
   until its end and judged there.
 - What is not JSON is repaired where there is one plain reading: a quote that no `,` or `}` follows
-  belongs to its string, control characters and lone backslashes in strings are escaped, keys may
-  be bare. What is no member at all is stray text.
+  belongs to its string, control characters and lone backslashes in strings are escaped, halves of
+  characters replaced, keys may be bare. What is no member at all is stray text.
 - Nothing is decided that later text could change, and no decision waits for more than MAX_KEY
   characters.
 """
@@ -31,6 +31,10 @@ MAYBE_KEY = re.compile(r"""\s*(?:"(?:[^"\\]|\\.)*(?:\\?|"\s*)|[^\s"{}\[\],:]+\s*
 _NO_MEMBER = re.compile(r'[^,}"]*')
 _PLAIN = re.compile(r'[^"\\\x00-\x1f]+')
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})')
+_HALF = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_MAYBE_LOW = re.compile(r"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?")
+_REPLACEMENT = r"\ufffd"
 _MAYBE_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
 
 
@@ -167,6 +171,8 @@ class JsonArgs:
 
     def _special(self, text: str, at: int) -> int:
         """A backslash or a control character."""
+        if _HALF.match(text, at):
+            return self._half(text, at)
         escape = _ESCAPE.match(text, at)
         if escape:
             self._calls.value(escape[0])
@@ -175,6 +181,18 @@ class JsonArgs:
             return at
         self._calls.value(escaped(text[at]))
         return at + 1
+
+    def _half(self, text: str, at: int) -> int:
+        """Half a character. Many readers take it only together with its other half."""
+        pair = _PAIR.match(text, at)
+        if pair:
+            self._calls.value(pair[0])
+            return pair.end()
+        end = at + len(r"\ud800")
+        if text[at + 3] in "89abAB" and _MAYBE_LOW.fullmatch(text, end):
+            return at
+        self._calls.value(_REPLACEMENT)
+        return end
 
     def _quote(self, text: str, at: int) -> int:
         after = after_blanks(text, at + 1)

@@ -4,6 +4,7 @@ import re
 
 import orjson
 
+from ds4.parsing.balance import Balance
 from ds4.parsing.schemas import Types, allows, type_of
 
 _BLANKS = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
@@ -31,6 +32,17 @@ def json_or_text(raw: str, types: Types | None, missing: str = "") -> str:
         if value is not _MISSING and _is_meant(value, types):
             return minified(candidate)
     return quoted(raw)
+
+
+def as_far_as_sound(raw: str) -> str:
+    """The front of a JSON value that was cut, without its last member if that makes no sense: what goes out
+    must be what JSON can begin with, since clients read arguments while they come."""
+    for end in (len(raw), raw.rfind(",")):
+        front, balance = raw[: max(end, 0)], Balance()
+        balance.scan(front)
+        if _loaded(front + balance.missing()) is not _MISSING:
+            return front
+    return ""
 
 
 def minified(raw: str) -> str:

@@ -5,11 +5,13 @@ from functools import cache
 from ds4 import __version__
 from ds4.api.access import Access
 from ds4.api.early import longest_piece
+from ds4.api.responses.durable import open_store
 from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config
 from ds4.core.clock import RandomIds, SystemClock
 from ds4.core.ports import Backend, Engine, Ids
 from ds4.observe.records import Observer
+from ds4.observe.requests import Journal
 from ds4.prompt.renderer import PromptRenderer
 from ds4.schedule.scheduler import Limits
 from ds4.wiring.answers import readers
@@ -28,6 +30,7 @@ def services(
     backend: Backend,
     ids: Ids,
     observe: Observer,
+    journal: Journal,
     access: Access,
 ) -> Services:
     clock = SystemClock()
@@ -45,7 +48,7 @@ def services(
         name=info.name,
         n_ctx=info.n_ctx,
         max_tokens=config.tokens,
-        aliases=tuple(Alias(name, _alias_thinking(name)) for name in plan.family.aliases),
+        aliases=tuple(Alias(alias.name, alias.thinking) for alias in plan.family.aliases),
     )
     return Services(
         backend=backend,
@@ -56,18 +59,15 @@ def services(
         clock=clock,
         ids=ids,
         observe=observe,
+        journal=journal,
         version=__version__,
         started=clock.now(),
         access=access,
         longest_piece=cache(lambda: longest_piece(tokenizer)),
         keep_billing_header=config.keep_billing_header,
+        responses=open_store(config.kv_disk_dir, observe),
     )
 
 
 def new_ids() -> Ids:
     return RandomIds()
-
-
-def _alias_thinking(name: str) -> bool | None:
-    """deepseek-chat and deepseek-reasoner say in their name whether to think."""
-    return {"deepseek-chat": False, "deepseek-reasoner": True}.get(name)

@@ -57,6 +57,7 @@ def _job(services: Services, message_id: str, namespace: str, asked: MessagesReq
         max_tokens=asked.max_tokens,
         reader=OneCall(reader) if asked.talk.one_call else reader,
         flags=asked.talk.flags,
+        normalised=asked.talk.normalised,
     )
 
 

@@ -15,6 +15,7 @@ from ds4.api.anthropic.tools import Choice, choice_of, refuse_strict, toolbox
 from ds4.api.anthropic.turns import messages_of
 from ds4.api.body import JsonObject
 from ds4.api.early import refuse_many
+from ds4.api.sealed import Seals
 from ds4.api.services import ModelCard
 from ds4.api.validate import validated
 from ds4.core.errors import BadRequest, Unsupported
@@ -26,14 +27,16 @@ MAX_TOP_K = 1024
 MAX_STOPS = 128
 MAX_STOP_CHARS = 16 * 1024
 DROPPED_HEADER = "BILLING-HEADER-DROPPED"
+NORMALISED = "billing_header"
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What the prompt is made of. `flags` are words for the log."""
+    """What the prompt is made of. `flags` are words for the log, `normalised` what was left out."""
 
     conversation: Conversation
     flags: tuple[str, ...]
+    normalised: tuple[str, ...]
     one_call: bool
     shows_thinking: bool
 
@@ -91,16 +94,17 @@ def _talk(body: CountBody, card: ModelCard, *, keep_billing_header: bool) -> Tal
     return Talk(
         conversation=Conversation(conversation.messages, conversation.tools, thoughts.asked),
         flags=tuple(name for name, given in flags.items() if given),
+        normalised=(NORMALISED,) if system.dropped else (),
         one_call=choice.one_call,
         shows_thinking=thoughts.shown,
     )
 
 
 def _conversation(body: CountBody, system: SystemText, choice: Choice) -> Conversation:
-    tools = toolbox(body.tools, choice)
+    tools, seals = toolbox(body.tools, choice), Seals()
     messages = [Message(Role.SYSTEM, (TextPart(system.text),))] if system.text else []
     for number, turn in enumerate(body.messages):
-        messages += messages_of(turn.role, turn.content, f"messages.{number}", tools)
+        messages += messages_of(turn.role, turn.content, f"messages.{number}", tools, seals)
     return Conversation(tuple(messages), tools.offered)
 
 

@@ -12,7 +12,7 @@ import orjson
 
 from ds4.api.anthropic.blocks import Block, blocks_of, joined, text_of
 from ds4.api.anthropic.tools import Toolbox
-from ds4.api.sealed import unseal
+from ds4.api.sealed import Seals
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role, TextPart, Tool, ToolCall
 
@@ -20,14 +20,14 @@ ROLES = ("user", "assistant", "system")
 NO_IMAGES = "image input requires starting ds4-server with --vision FILE"
 
 
-def messages_of(role: str, content: object, path: str, tools: Toolbox) -> Iterator[Message]:
-    """`path` is where the turn stands in the request. Raises BadRequest."""
+def messages_of(role: str, content: object, path: str, tools: Toolbox, seals: Seals) -> Iterator[Message]:
+    """`path` is where the turn stands in the request, `seals` are those of the request. Raises BadRequest."""
     if role not in ROLES:
         raise BadRequest(f"{path}.role must be one of {', '.join(ROLES)}", param=f"{path}.role")
     blocks = blocks_of(content, f"{path}.content")
     match role:
         case "assistant":
-            yield _answer(blocks)
+            yield _answer(blocks, seals)
         case "system":
             yield _said(Role.SYSTEM, blocks, tools)
         case _:
@@ -90,8 +90,8 @@ def _referenced(block: Block) -> str:
     return block.string("tool_name") or block.string("name")
 
 
-def _answer(blocks: Sequence[Block]) -> Message:
-    thoughts = [thought for block in blocks if (thought := _thought(block))]
+def _answer(blocks: Sequence[Block], seals: Seals) -> Message:
+    thoughts = [thought for block in blocks if (thought := _thought(block, seals))]
     # Unlike the user's, the pieces of an answer were one text when they were written.
     text = "".join(text_of(block) for block in blocks if block.kind not in _APART)
     calls = tuple(_call(block) for block in blocks if block.kind == "tool_use" and block.string("name"))
@@ -101,14 +101,14 @@ def _answer(blocks: Sequence[Block]) -> Message:
 _APART = ("thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use")
 
 
-def _thought(block: Block) -> str:
+def _thought(block: Block, seals: Seals) -> str:
     """Words that the client changed count; where it sends none, the signature has them."""
     match block.kind:
         case "thinking":
             said = block.string("thinking")
-            return said if said.strip() else unseal(block.string("signature")) or ""
+            return said if said.strip() else seals.open(block.string("signature")) or ""
         case "redacted_thinking":
-            return unseal(block.string("data")) or ""
+            return seals.open(block.string("data")) or ""
         case _:
             return ""
 

@@ -120,7 +120,8 @@ class MessagesWire:
     def _event(self, event: Event) -> Iterator[bytes]:
         match event:
             case Progress():
-                yield from self._start(Split.of(self._shape.prompt, event.done, caching=self._shape.caching))
+                # The cache may know the prompt's text in other tokens than it was counted in.
+                yield from self._start(Split.of(event.total, event.done, caching=self._shape.caching))
             case Reasoning(text=text) if text:
                 yield from self._think(text)
             case Text(text=text) if text:

@@ -9,14 +9,14 @@ from pydantic import Field
 from ds4.api.body import JsonObject
 from ds4.api.early import refuse_many
 from ds4.api.openai.generation import Generation, LogprobCount, Wanted, wanted
-from ds4.api.openai.messages import MessageBody, message_of
+from ds4.api.openai.messages import MessageBody, messages_of
 from ds4.api.openai.refused import CHAT, refuse
 from ds4.api.openai.thinking import alias_thinking, thinking_of
 from ds4.api.openai.tools import tools_of
 from ds4.api.services import ModelCard
 from ds4.api.validate import Body, validated
 from ds4.core.errors import BadRequest
-from ds4.core.messages import Conversation
+from ds4.core.messages import Conversation, Tool
 
 
 class ConversationBody(Body):
@@ -24,6 +24,8 @@ class ConversationBody(Body):
     messages: Annotated[list[MessageBody], Field(json_schema_extra={"minItems": 1})]
     tools: Any = None
     tool_choice: Any = None
+    functions: Any = None
+    function_call: Any = None
     thinking: Any = None
     think: Any = None
     reasoning_effort: str | int | None = None
@@ -33,19 +35,30 @@ class ConversationBody(Body):
 class ChatGeneration(Generation):
     logprobs: bool = False
     top_logprobs: LogprobCount = 0
+    parallel_tool_calls: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
+    """`old_words`: the caller offers functions, and understands one `function_call` in the answer."""
+
     conversation: Conversation
     wanted: Wanted
+    one_call: bool = False
+    old_words: bool = False
 
 
 def chat_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> ChatRequest:
     """Raises BadRequest."""
     refuse(raw, CHAT)
     body = validated(ChatGeneration, raw)
-    return ChatRequest(conversation_of(raw, card), wanted(body, card, n_vocab, _logprobs(body)))
+    old_words = bool(raw.get("functions"))
+    return ChatRequest(
+        conversation_of(raw, card),
+        wanted(body, card, n_vocab, _logprobs(body)),
+        one_call=old_words or not body.parallel_tool_calls,
+        old_words=old_words,
+    )
 
 
 def _logprobs(body: ChatGeneration) -> int | None:
@@ -61,8 +74,8 @@ def conversation_of(raw: JsonObject, card: ModelCard) -> Conversation:
     if not body.messages:
         raise BadRequest("messages must not be empty", param="messages")
     return Conversation(
-        messages=tuple(message_of(item, f"messages.{number}") for number, item in enumerate(body.messages)),
-        tools=tools_of(body.tools, body.tool_choice),
+        messages=messages_of(body.messages),
+        tools=_tools(body),
         thinking=thinking_of(
             thinking=body.thinking,
             think=body.think,
@@ -73,3 +86,12 @@ def conversation_of(raw: JsonObject, card: ModelCard) -> Conversation:
             (name, orjson.dumps(value).decode()) for name, value in body.chat_template_kwargs.items()
         ),
     )
+
+
+def _tools(body: ConversationBody) -> tuple[Tool, ...]:
+    tools = tools_of(body.tools, body.tool_choice)
+    if not body.functions:
+        return tools
+    if tools:
+        raise BadRequest("functions and tools cannot stand together", param="functions")
+    return tools_of(body.functions, body.function_call, "functions")

@@ -1,6 +1,7 @@
 """Chat answers: chunks and the whole document.
 
-`delta` says what one event is on the wire; the whole answer holds what the deltas add up to.
+`delta` says what one event is on the wire; the whole answer holds what the deltas add up to. Old clients, who
+offer `functions`, get `function_call` in place of `tool_calls`.
 """
 
 from collections.abc import Sequence
@@ -13,13 +14,13 @@ from ds4.api.openai.choices import Shape
 from ds4.api.openai.logprobs import chat_logprobs
 from ds4.api.openai.usage import FINISH, stream_end, usage_json
 from ds4.api.sse import Head
-from ds4.core.events import Event, Finish, Reasoning, Text, ToolArgs, ToolStart
+from ds4.core.events import Event, Finish, FinishReason, Reasoning, Text, ToolArgs, ToolStart
 
 ROLE = b'{"role":"assistant","content":""}'
 EMPTY = b'{"content":""}'
 
 
-def delta(event: Event) -> bytes | None:
+def delta(event: Event, *, old_words: bool = False) -> bytes | None:
     """The delta object for one event, None for events that do not show."""
     match event:
         case Text(text=text, tokens=tokens) if text or tokens:
@@ -27,14 +28,17 @@ def delta(event: Event) -> bytes | None:
         case Reasoning(text=text) if text:
             return b'{"reasoning_content":' + orjson.dumps(text) + b"}"
         case ToolStart():
-            function = {"name": event.name, "arguments": ""}
-            call = {"index": event.index, "id": event.id, "type": "function", "function": function}
-            return orjson.dumps({"tool_calls": [call]})
+            named: dict[str, object] = {"index": event.index, "id": event.id, "type": "function"}
+            return _call_delta(named, {"name": event.name, "arguments": ""}, old_words)
         case ToolArgs() if event.text:
-            return orjson.dumps(
-                {"tool_calls": [{"index": event.index, "function": {"arguments": event.text}}]}
-            )
+            return _call_delta({"index": event.index}, {"arguments": event.text}, old_words)
     return None
+
+
+def _call_delta(call: dict[str, object], function: dict[str, str], old_words: bool) -> bytes:
+    if old_words:
+        return orjson.dumps({"function_call": function})
+    return orjson.dumps({"tool_calls": [{**call, "function": function}]})
 
 
 class ChatWire:
@@ -56,7 +60,7 @@ class ChatWire:
             if isinstance(event, Finish):
                 self._ends[choice] = event
                 out += [self._begin(choice), self._chunk(choice, b"{}", finish=event)]
-            elif (found := delta(event)) is not None:
+            elif (found := delta(event, old_words=self._shape.old_words)) is not None:
                 out += [self._begin(choice), self._chunk(choice, found, self._logprobs(event))]
         return b"".join(out)
 
@@ -77,10 +81,14 @@ class ChatWire:
         pieces = self._shape.pieces
         return {
             "index": choice,
-            "message": _message(answer),
+            "message": _message(answer, old_words=self._shape.old_words),
             "logprobs": None if pieces is None else chat_logprobs(answer.tokens, pieces),
-            "finish_reason": FINISH[answer.finish.reason],
+            "finish_reason": self._reason(answer.finish),
         }
+
+    def _reason(self, finish: Finish) -> str:
+        is_call = finish.reason is FinishReason.TOOL_CALLS
+        return "function_call" if is_call and self._shape.old_words else FINISH[finish.reason]
 
     def _begin(self, choice: int) -> bytes:
         """The role chunk, once."""
@@ -96,17 +104,21 @@ class ChatWire:
         return b',"logprobs":' + orjson.dumps(chat_logprobs(event.tokens, pieces))
 
     def _chunk(self, choice: int, found: bytes, more: bytes = b"", finish: Finish | None = None) -> bytes:
-        reason = b"null" if finish is None else orjson.dumps(FINISH[finish.reason])
+        reason = b"null" if finish is None else orjson.dumps(self._reason(finish))
         return self._prefixes[choice] + found + more + b',"finish_reason":' + reason + b"}]}\n\n"
 
 
-def _message(answer: Answer) -> dict[str, object]:
-    message: dict[str, object] = {"role": "assistant", "content": "".join(answer.text), "refusal": None}
+def _message(answer: Answer, *, old_words: bool) -> dict[str, object]:
+    text = "".join(answer.text)
+    message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
     reasoning = "".join(answer.reasoning)
     if reasoning:
         message["reasoning_content"] = reasoning
-    if answer.calls:
-        message["tool_calls"] = [_call(call) for _, call in sorted(answer.calls.items())]
+    calls = [_call(call) for _, call in sorted(answer.calls.items())]
+    if calls and old_words:
+        message["function_call"] = calls[0]["function"]
+    elif calls:
+        message["tool_calls"] = calls
     return message
 
 

@@ -18,12 +18,14 @@ from ds4.core.sampling import Sampling
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the answer consists of. `pieces` spells tokens, when logprobs are wanted."""
+    """What the answer consists of. `pieces` spells tokens, when logprobs are wanted. `old_words`: a call is
+    told as `function_call`."""
 
     prompts: int = 1
     n: int = 1
     include_usage: bool = False
     pieces: Pieces | None = None
+    old_words: bool = False
 
     @property
     def choices(self) -> range:

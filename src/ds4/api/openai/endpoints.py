@@ -11,6 +11,7 @@ from ds4.api.body import parsed
 from ds4.api.boundary import name_request
 from ds4.api.delivery import Delivery
 from ds4.api.early import prepared, refuse_long, refuse_overlong
+from ds4.api.one_call import one_call
 from ds4.api.openai.chat import ChatRequest, chat_request, conversation_of
 from ds4.api.openai.chat_wire import ChatWire
 from ds4.api.openai.choices import Shape, jobs_of
@@ -37,7 +38,7 @@ async def chat(services: Services, request: Request) -> ASGIApp:
         request, services, lambda: _chat_jobs(services, request_id, namespace, asked), choices=want.n
     )
     head = Head(request_id, "chat.completion", int(services.clock.wall()), want.model)
-    wire = ChatWire(head, _shape(services, want, prompts=1))
+    wire = ChatWire(head, replace(_shape(services, want, prompts=1), old_words=asked.old_words))
     return Delivery(services, jobs, wire, stream=want.stream)
 
 
@@ -46,7 +47,8 @@ def _chat_jobs(services: Services, request_id: str, namespace: str, asked: ChatR
     refuse_overlong(services, conversation)
     plans = [services.renderer.render(conversation)]
     flags = _flags(conversation)
-    return jobs_of(request_id, JobKind.CHAT, plans, asked.wanted, services.reader, conversation.tools, flags)
+    reader = one_call(services.reader) if asked.one_call else services.reader
+    return jobs_of(request_id, JobKind.CHAT, plans, asked.wanted, reader, conversation.tools, flags)
 
 
 async def completions(services: Services, request: Request) -> ASGIApp:

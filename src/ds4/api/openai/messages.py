@@ -1,5 +1,10 @@
-"""Chat messages: the wire's many forms of content, reasoning and calls into `core.messages`."""
+"""Chat messages: the wire's many forms of content, reasoning and calls into `core.messages`.
 
+Nothing can show images here. A user who sends one is told so; a tool's image is left out with a word, since
+the client sends it again with every turn and a refusal would end the session.
+"""
+
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -11,6 +16,8 @@ from ds4.core.messages import Message, Role, TextPart, ToolCall
 
 ROLES = {**{role.value: role for role in Role}, "function": Role.TOOL}
 NO_IMAGES = "image input requires starting ds4-server with --vision FILE"
+IMAGE_LEFT_OUT = "[image left out: this server cannot show images to the model]"
+FILE_LEFT_OUT = "[file {name}left out: this server cannot show files to the model]"
 
 
 class FunctionBody(Body):
@@ -34,14 +41,27 @@ class MessageBody(Body):
     name: str | None = None
 
 
-def message_of(body: MessageBody, path: str) -> Message:
-    """`path` is where the message stands in the request. Raises BadRequest."""
+def messages_of(bodies: Sequence[MessageBody]) -> tuple[Message, ...]:
+    """Agents send a tool's images behind its answer, as a user's turn. Raises BadRequest."""
+    tools = [ROLES.get(body.role) is Role.TOOL for body in bodies]
+    behind = [False, *tools]
+    return tuple(
+        message_of(body, f"messages.{number}", images=tools[number] or behind[number])
+        for number, body in enumerate(bodies)
+    )
+
+
+def message_of(body: MessageBody, path: str, *, images: bool = False) -> Message:
+    """`path` is where the message stands in the request, `images` whether they may be in it.
+
+    Raises BadRequest.
+    """
     if body.role not in ROLES:
         known = ", ".join(ROLES)
         raise BadRequest(f"{path}.role must be one of {known}", param=f"{path}.role")
     return Message(
         role=ROLES[body.role],
-        content=_content(body.content, f"{path}.content"),
+        content=_content(body.content, f"{path}.content", images=images),
         reasoning=_reasoning(body, path),
         tool_calls=_calls(body),
         tool_call_id=body.tool_call_id,
@@ -49,30 +69,42 @@ def message_of(body: MessageBody, path: str) -> Message:
     )
 
 
-def _content(value: object, path: str) -> tuple[TextPart, ...]:
+def _content(value: object, path: str, *, images: bool = False) -> tuple[TextPart, ...]:
     if value is None:
         return ()
     if isinstance(value, str):
         return (TextPart(value),)
     if not isinstance(value, list):
         raise BadRequest(f"{path} must be a string, null or an array of parts", param=path)
-    texts = [_part_text(part, f"{path}.{number}") for number, part in enumerate(value)]
+    texts = [_part_text(part, f"{path}.{number}", images) for number, part in enumerate(value)]
     return tuple(TextPart(text) for text in texts if text)
 
 
-def _part_text(part: object, path: str) -> str:
+def _part_text(part: object, path: str, images: bool) -> str:
     """The text of a part. Kinds nobody here knows keep their text, if they have any."""
     if isinstance(part, str):
         return part
     if not isinstance(part, dict):
         raise BadRequest(f"{path} must be an object", param=path)
-    kind = part.get("type")
-    if kind in ("image_url", "input_image", "image"):
-        raise BadRequest(NO_IMAGES, param=path)
-    if kind == "input_audio":
-        raise Unsupported(path, "is audio, which is not supported by this server")
-    text = part.get("refusal" if kind == "refusal" else "text")
+    match part.get("type"):
+        case "image_url" | "input_image" | "image":
+            if not images:
+                raise BadRequest(NO_IMAGES, param=path)
+            return IMAGE_LEFT_OUT
+        case "input_audio":
+            raise Unsupported(path, "is audio, which is not supported by this server")
+        case "file":
+            return FILE_LEFT_OUT.format(name=_file_name(part.get("file")))
+        case "refusal":
+            text = part.get("refusal")
+        case _:
+            text = part.get("text")
     return text if isinstance(text, str) else ""
+
+
+def _file_name(file: object) -> str:
+    name = file.get("filename") if isinstance(file, dict) else None
+    return f"{name} " if isinstance(name, str) and name else ""
 
 
 def _reasoning(body: MessageBody, path: str) -> str | None:

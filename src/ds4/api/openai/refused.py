@@ -44,7 +44,7 @@ _GUARANTEES: Mapping[str, Test] = {
 }
 CHAT: Mapping[str, Test] = {
     "tool_choice": _forced,
-    "functions": _asked,
+    "function_call": _forced,
     "modalities": _beyond_text,
     "audio": _asked,
     "web_search_options": _given,

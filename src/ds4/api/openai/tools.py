@@ -6,13 +6,14 @@ from ds4.core.errors import BadRequest
 from ds4.core.messages import Tool
 
 
-def tools_of(value: object, choice: object) -> tuple[Tool, ...]:
-    """The tools the model may see; none when the choice says so. Raises BadRequest."""
+def tools_of(value: object, choice: object, field: str = "tools") -> tuple[Tool, ...]:
+    """The tools the model may see; none when the choice says so. `field` is where they stand. Raises
+    BadRequest."""
     if value is None or _kind(choice) == "none":
         return ()
     if not isinstance(value, list):
-        raise BadRequest("tools must be an array", param="tools")
-    tools = [_tool(item, f"tools.{number}") for number, item in enumerate(value)]
+        raise BadRequest(f"{field} must be an array", param=field)
+    tools = [_tool(item, f"{field}.{number}") for number, item in enumerate(value)]
     return tuple(tool for tool in tools if tool is not None)
 
 

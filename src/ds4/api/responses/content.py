@@ -2,11 +2,8 @@
 
 import orjson
 
-from ds4.api.openai.messages import NO_IMAGES
+from ds4.api.openai.messages import FILE_LEFT_OUT, IMAGE_LEFT_OUT, NO_IMAGES
 from ds4.core.errors import BadRequest, Unsupported
-
-IMAGE_LEFT_OUT = "[image left out: this server cannot show images to the model]"
-FILE_LEFT_OUT = "[file {name}left out: this server cannot show files to the model]"
 
 
 def message_text(value: object, path: str, *, images: bool) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The endpoints that make something of input items: an answer, a count, a summary."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from starlette.requests import Request
@@ -9,7 +10,7 @@ from starlette.types import ASGIApp
 from ds4.api.access import namespace_of
 from ds4.api.body import JsonObject, parsed
 from ds4.api.boundary import name_request
-from ds4.api.delivery import Delivery
+from ds4.api.delivery import Delivery, Settle
 from ds4.api.early import prepared, refuse_overlong
 from ds4.api.one_call import OneCall
 from ds4.api.openai.generation import Generation, Wanted, wanted
@@ -24,7 +25,7 @@ from ds4.api.responses.store import Item, Stored
 from ds4.api.responses.wire import Keep, ResponseWire
 from ds4.api.services import Services, Wished
 from ds4.api.validate import validated
-from ds4.core.errors import BadRequest
+from ds4.core.errors import BadRequest, Overloaded
 from ds4.core.job import Job, JobKind
 from ds4.core.plan import PromptPlan
 from ds4.observe.records import Notice
@@ -40,7 +41,7 @@ async def responses(services: Services, request: Request) -> ASGIApp:
     def parse(raw: JsonObject) -> tuple[ResponseRequest, object]:
         return response_request(raw, card, n_vocab, shelf), raw.get("tools")
 
-    asked, tools = await parsed(request, services, parse)
+    asked, tools = await parsed(request, services, parse, blocks=True)
     _report_lost(services, response_id, asked.asked)
     job = await prepared(
         request, services, lambda: _response_job(services, response_id, shelf.namespace, asked)
@@ -52,13 +53,20 @@ async def responses(services: Services, request: Request) -> ASGIApp:
         services.clock.wall,
         _keep(services, response_id, shelf, asked),
     )
-    return Delivery(services, [job], wire, stream=asked.wanted.stream, last_words=wire.last_words)
+    return Delivery(
+        services,
+        [job],
+        wire,
+        stream=asked.wanted.stream,
+        last_words=wire.last_words,
+        settle=_settle(services, asked),
+    )
 
 
 async def count_input_tokens(services: Services, request: Request) -> Response:
     request_id, shelf = _named(services, request, "req-"), shelf_of(services, request)
     asked = await parsed(
-        request, services, lambda raw: asked_of(validated(InputBody, raw), services.card, shelf)
+        request, services, lambda raw: asked_of(validated(InputBody, raw), services.card, shelf), blocks=True
     )
     _report_lost(services, request_id, asked)
     rendering = services.run(lambda: _plan(services, shelf.namespace, asked))
@@ -68,7 +76,9 @@ async def count_input_tokens(services: Services, request: Request) -> Response:
 
 async def compact(services: Services, request: Request) -> ASGIApp:
     answer_id, shelf = _named(services, request, "resp_"), shelf_of(services, request)
-    asked = await parsed(request, services, lambda raw: compact_request(raw, services.card, shelf))
+    asked = await parsed(
+        request, services, lambda raw: compact_request(raw, services.card, shelf), blocks=True
+    )
     _report_lost(services, answer_id, asked.asked)
     want = wanted(Generation(), services.card, services.tokenizer.n_vocab, None)
     job = await prepared(
@@ -133,6 +143,18 @@ def _keep(services: Services, response_id: str, shelf: Shelf, asked: ResponseReq
 
 def _forget(body: bytes, output: tuple[Item, ...]) -> None:
     pass
+
+
+def _settle(services: Services, asked: ResponseRequest) -> Settle:
+    """A client that has an answer can go on from it, whatever becomes of this process."""
+
+    async def settle() -> None:
+        if asked.body.store:
+            # With no thread free for it, what waits is written with the next one.
+            with suppress(Overloaded):
+                await services.run(services.responses.flush)
+
+    return settle
 
 
 def _report_lost(services: Services, request_id: str, asked: Asked) -> None:

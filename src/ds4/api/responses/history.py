@@ -14,7 +14,7 @@ from ds4.api.responses.content import message_text, output_text
 from ds4.api.responses.toolbox import Toolbox
 from ds4.api.responses.tools import INPUT, SEARCH
 from ds4.api.responses.turns import Turns, content_of
-from ds4.api.sealed import unseal
+from ds4.api.sealed import Seals
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role, TextPart, Tool
 
@@ -27,12 +27,13 @@ _OWN_TOOLS = {"local_shell_call": "action", "shell_call": "action", "apply_patch
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An item and where it stands. `brings` are the tools it makes known."""
+    """An item and where it stands. `brings` are the tools it makes known, `seals` opens its text."""
 
     item: JsonObject
     path: str
     tools: Toolbox
     brings: tuple[Tool, ...]
+    seals: Seals
 
     @property
     def kind(self) -> str:
@@ -45,20 +46,19 @@ class _Entry:
         found = (value for value in (self.item.get("call_id"), own) if isinstance(value, str) and value)
         return next(found, None)
 
-    @property
     def unsealed(self) -> str | None:
         sealed = self.item.get("encrypted_content")
-        return unseal(sealed) if isinstance(sealed, str) else None
+        return self.seals.open(sealed) if isinstance(sealed, str) else None
 
 
-def messages_of(items: Sequence[JsonObject], tools: Toolbox) -> tuple[Message, ...]:
-    """Raises BadRequest."""
+def messages_of(items: Sequence[JsonObject], tools: Toolbox, seals: Seals) -> tuple[Message, ...]:
+    """`seals` are those of the request. Raises BadRequest."""
     turns = Turns()
     for number, item in enumerate(items):
         read = _READERS.get(kind_of(item))
         if read is not None:
             brings = tuple(named.tool for named in tools.late.get(number, ()))
-            read(turns, _Entry(item, f"input.{number}", tools, brings))
+            read(turns, _Entry(item, f"input.{number}", tools, brings, seals))
     return turns.messages()
 
 
@@ -85,7 +85,7 @@ def _message(turns: Turns, entry: _Entry) -> None:
 
 def _reasoning(turns: Turns, entry: _Entry) -> None:
     """The text itself where it came from here, else what the client was shown of it."""
-    text = entry.unsealed
+    text = entry.unsealed()
     if text is None:
         shown = entry.item.get("content") or entry.item.get("summary")
         text = "".join(message_text(shown, entry.path, images=True))
@@ -132,7 +132,7 @@ def _more_tools(turns: Turns, entry: _Entry) -> None:
 
 
 def _compaction(turns: Turns, entry: _Entry) -> None:
-    text = entry.unsealed
+    text = entry.unsealed()
     if text is not None:
         turns.say(Message(Role.USER, content_of(SUMMARY_HEAD + text)))
 

@@ -15,6 +15,7 @@ from ds4.api.responses.refused import RESPONSES, allowed_names, refuse_format
 from ds4.api.responses.resolve import Resolved, Shelf, resolve
 from ds4.api.responses.toolbox import Toolbox, toolbox
 from ds4.api.responses.tools import Offer, offers
+from ds4.api.sealed import Seals
 from ds4.api.services import ModelCard
 from ds4.api.validate import Body, Integer, validated
 from ds4.core.errors import BadRequest
@@ -99,7 +100,7 @@ def asked_of(body: InputBody, card: ModelCard, shelf: Shelf) -> Asked:
     allowed = allowed_names(body.tool_choice)
     tools = _toolbox(body.tools, resolved.items, allowed)
     instructions = (Message(Role.SYSTEM, (TextPart(body.instructions),)),) if body.instructions else ()
-    messages = (*instructions, *messages_of(resolved.items, tools))
+    messages = (*instructions, *messages_of(resolved.items, tools, Seals()))
     if not messages:
         raise BadRequest("input must not be empty", param="input")
     refuse_many(messages, card.n_ctx)

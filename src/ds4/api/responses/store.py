@@ -42,9 +42,13 @@ class Stored:
 
 
 class ResponseStore(Protocol):
-    """Thread safe. `namespace` separates callers. `put` is called on the event loop and must not block."""
+    """Thread safe. `namespace` separates callers. `put` is called on the event loop and must not block; all
+    others may wait for a disk, and are called on workers."""
 
     def put(self, namespace: str, stored: Stored) -> None: ...
+
+    def flush(self) -> None:
+        """What was put outlives the process from now on, where the store can do that."""
 
     def get(self, namespace: str, response_id: str) -> Stored | None: ...
 
@@ -68,12 +72,21 @@ class MemoryStore:
 
     def put(self, namespace: str, stored: Stored) -> None:
         with self._lock:
+            self._drop((namespace, stored.id))
             self._kept[namespace, stored.id] = stored
             self._bytes += stored.size
             for item in (*stored.input, *stored.output):
                 self._items[namespace, item.id] = (stored.id, item)
             while self._kept and (len(self._kept) > self._max_responses or self._bytes > self._max_bytes):
                 self._drop(next(iter(self._kept)))
+
+    def flush(self) -> None:
+        pass
+
+    def entries(self) -> tuple[tuple[str, Stored], ...]:
+        """All that is kept, with its namespaces; what was used longest ago first."""
+        with self._lock:
+            return tuple((namespace, stored) for (namespace, _), stored in self._kept.items())
 
     def get(self, namespace: str, response_id: str) -> Stored | None:
         with self._lock:

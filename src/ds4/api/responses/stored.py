@@ -17,18 +17,18 @@ DEFAULT_ITEMS = 20
 async def get_response(services: Services, request: Request) -> Response:
     if request.query_params.get("stream", "false") == "true":
         raise Unsupported("stream", "of a response that is over is not supported by this server")
-    return _json(_stored(services, request).body)
+    return _json((await _stored(services, request)).body)
 
 
 async def delete_response(services: Services, request: Request) -> Response:
-    stored, shelf = _stored(services, request), shelf_of(services, request)
-    shelf.store.delete(shelf.namespace, stored.id)
+    stored, shelf = await _stored(services, request), shelf_of(services, request)
+    await services.run(lambda: shelf.store.delete(shelf.namespace, stored.id))
     return json_reply({"id": stored.id, "object": "response", "deleted": True})
 
 
 async def list_input_items(services: Services, request: Request) -> Response:
     """What the request itself brought, newest first unless asked otherwise."""
-    stored, query = _stored(services, request), request.query_params
+    stored, query = await _stored(services, request), request.query_params
     items = list(stored.input)
     if query.get("order", "desc") != "asc":
         items.reverse()
@@ -45,13 +45,13 @@ async def list_input_items(services: Services, request: Request) -> Response:
 
 async def cancel_response(services: Services, request: Request) -> Response:
     """What is kept is over. A response under way ends when its connection does."""
-    stored = _stored(services, request)
+    stored = await _stored(services, request)
     raise BadRequest(f"Response '{stored.id}' does not run in the background and cannot be cancelled.")
 
 
-def _stored(services: Services, request: Request) -> Stored:
+async def _stored(services: Services, request: Request) -> Stored:
     response_id, shelf = request.path_params["response_id"], shelf_of(services, request)
-    stored = shelf.store.get(shelf.namespace, response_id)
+    stored = await services.run(lambda: shelf.store.get(shelf.namespace, response_id))
     if stored is None:
         raise NotFound(f"Response with id '{response_id}' not found.", param="response_id")
     return stored
