@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ds4 import __version__
 from ds4.config import Config, EngineName, HelpRequest, parse
-from ds4.config.option import Option
+from ds4.config.option import Option, Topic
 from ds4.config.table import OPTIONS
 from ds4.core.errors import OptionError
 from ds4.engine.llama.options import BackendChoice, KvType
@@ -200,3 +200,25 @@ def test_shown_defaults_can_be_typed_in(row: Option) -> None:
 def test_no_spelling_is_used_twice() -> None:
     spellings = [name for row in OPTIONS for name in (*row.names, *(short for short, _ in row.shorthands))]
     assert len(spellings) == len(set(spellings))
+
+
+def test_cache_options() -> None:
+    got = config("--kv-disk-dir", "d", "--kv-disk-space-mb=7", "--kv-ram-mb", "0")
+    assert (got.kv_disk_dir, got.kv_disk_space_mb, got.kv_ram_mb) == (Path("d"), 7, 0)
+    assert config().kv_disk_dir is None
+    assert config().kv_ram_mb is None
+
+
+def test_the_longest_first_prompt_is_not_below_the_shortest_state() -> None:
+    assert error("--kv-cache-cold-max-tokens", "100") == (
+        "--kv-cache-cold-max-tokens 100 is below --kv-cache-min-tokens 512; 0 turns such writes off"
+    )
+    assert error("--kv-cache-min-tokens", "40000").startswith("--kv-cache-cold-max-tokens 30000 is below")
+    assert config("--kv-cache-cold-max-tokens", "0").kv_cache_cold_max_tokens == 0
+    assert config("--kv-cache-cold-max-tokens", "512").kv_cache_cold_max_tokens == 512
+    assert error("--kv-cache-min-tokens", "0") == "invalid value for --kv-cache-min-tokens: 0"
+
+
+def test_a_class_may_inherit_options_and_the_topics_stay_in_order() -> None:
+    order = [list(Topic).index(row.topic) for row in OPTIONS]
+    assert order == sorted(order)

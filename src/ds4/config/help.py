@@ -33,7 +33,9 @@ def _default_help() -> str:
     lines += [line for row in rows for line in _row(row)]
     lines += _entry("-h, --help [TOPIC]", "this text, or the options of one topic")
     lines += _entry("--version", "the version")
-    lines += ["", f"Topics: {', '.join(topics())}"]
+    lines += ["", *textwrap.wrap(f"Topics: {', '.join(topics())}", WIDTH)]
+    lines += ["", "The directory of --kv-disk-dir is looked after with: ds4-server cache DIR"]
+    lines += ["A file of --trace is shown by ds4-server trace FILE, and repeated by ds4-server replay FILE"]
     return "\n".join(lines) + "\n"
 
 

@@ -16,6 +16,7 @@ class Topic(StrEnum):
     SERVER = "server"
     ACCESS = "access"
     SCHEDULING = "scheduling"
+    CACHE = "cache"
     BACKEND = "backend"
     SCRIPTED = "scripted"
 
@@ -30,6 +31,7 @@ _TITLES = {
     Topic.SERVER: "the HTTP server",
     Topic.ACCESS: "who may call: keys, web pages, TLS",
     Topic.SCHEDULING: "several requests at once",
+    Topic.CACHE: "what is kept of prompts, in memory and on disk",
     Topic.BACKEND: "what computes, and how",
     Topic.SCRIPTED: "answers from a script, without a model",
 }
@@ -124,9 +126,11 @@ def _field(row: Option) -> object:
 
 
 def options_of(config_class: type[Any]) -> tuple[Option, ...]:
-    """The rows that a class's fields carry, in order, each with its attribute's name."""
-    return tuple(
+    """The rows that a class's fields carry, by topic and then in order, each with its attribute's name."""
+    rows = [
         dataclasses.replace(field.metadata[METADATA_KEY], attribute=field.name)
         for field in dataclasses.fields(config_class)
         if METADATA_KEY in field.metadata
-    )
+    ]
+    # Inherited fields come first in a dataclass, whatever they are about.
+    return tuple(sorted(rows, key=lambda row: list(Topic).index(row.topic)))

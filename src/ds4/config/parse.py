@@ -100,10 +100,21 @@ def _check_combinations(config: Config) -> None:
     scripted = config.engine is EngineName.SCRIPTED
     if scripted and config.script is None:
         raise OptionError("--engine scripted needs --script FILE")
+    if config.trace_redact and config.trace is None:
+        raise OptionError("--trace-redact needs --trace FILE")
     if config.script is not None and not scripted:
         raise OptionError(f"--script {config.script} needs --engine scripted")
+    _check_cache(config)
     if config.kv_type is KvType.Q8_0 and config.flash_attn is FlashAttention.OFF:
         raise OptionError("--kv-type q8_0 needs flash attention, which --flash-attn off forbids")
     if (config.tls_cert is None) != (config.tls_key is None):
         given, other = ("--tls-cert", "--tls-key") if config.tls_cert else ("--tls-key", "--tls-cert")
         raise OptionError(f"{given} {config.tls_cert or config.tls_key} needs {other} FILE")
+
+
+def _check_cache(config: Config) -> None:
+    low, high = config.kv_cache_min_tokens, config.kv_cache_cold_max_tokens
+    if 0 < high < low:
+        raise OptionError(
+            f"--kv-cache-cold-max-tokens {high} is below --kv-cache-min-tokens {low}; 0 turns such writes off"
+        )

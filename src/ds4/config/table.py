@@ -1,11 +1,13 @@
 """The one table of options. Each field of Config carries the row that sets it.
 
-To add an option, add a field here and run `make docs`: the parser, `--help` and docs/server.md follow.
+To add an option, add a field here (one about the cache: in `cache`) and run `make docs`: the parser, `--help`
+and docs/server.md follow.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
+from ds4.config.cache import CacheOptions
 from ds4.config.option import Topic, flag, option, optional, options_of, repeated
 from ds4.config.values import (
     EngineName,
@@ -26,7 +28,7 @@ from ds4.hub import HubReference
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class Config(CacheOptions):
     """Everything the command line says. `given` names the attributes that it set."""
 
     model: Path | HubReference | None = optional(
@@ -133,6 +135,22 @@ class Config:
         default=8000,
         about="TCP port to listen on",
         common=True,
+    )
+    trace: Path | None = optional(
+        "--trace",
+        topic=Topic.SERVER,
+        metavar="FILE",
+        read=path,
+        unset="nothing is recorded",
+        about="record requests, decisions, steps and answers, prompts in clear; ds4-server trace FILE shows "
+        "it, ds4-server replay FILE repeats it",
+        common=True,
+    )
+    trace_redact: bool = flag(
+        "--trace-redact",
+        topic=Topic.SERVER,
+        about="put placeholders of the same length into the trace for clients' and the model's texts; it can "
+        "then be read, but not replayed",
     )
     api_keys: tuple[Secret, ...] = repeated(
         "--api-key",

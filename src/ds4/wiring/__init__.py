@@ -3,6 +3,7 @@
 from ds4.wiring.access import access, tls
 from ds4.wiring.answers import readers
 from ds4.wiring.blueprint import AnswerStyle, Blueprint, blueprint
+from ds4.wiring.cache import cache_plan
 from ds4.wiring.services import limits, new_ids, services
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Blueprint",
     "access",
     "blueprint",
+    "cache_plan",
     "limits",
     "new_ids",
     "readers",

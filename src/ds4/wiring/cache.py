@@ -1,0 +1,67 @@
+"""What is kept beside the slots: how much RAM, which directory."""
+
+from pathlib import Path
+
+from ds4.config import Config
+from ds4.core.ports import Clock, Engine
+from ds4.engine.llama.fit import available_bytes
+from ds4.kv.disk import DiskSettings, DiskStore, open_store
+from ds4.kv.policy import Knobs
+from ds4.observe.records import Notice, Observer
+from ds4.schedule.scheduler import CachePlan
+
+MIB = 1 << 20
+RAM_SHARE = 0.25
+"""Of what is free once the model is loaded."""
+RAM_MOST = 8192 * MIB
+MARKS_SHARE = 0.25
+"""Of the RAM tier, beside it: marks are small and spare long prefills."""
+MARKS_LEAST = 256 * MIB
+
+
+def cache_plan(config: Config, engine: Engine, clock: Clock, observe: Observer) -> CachePlan:
+    """Opens the cache directory, which takes as long as much is in it. What cannot be had is said."""
+    ram = _ram_bytes(config)
+    marks = max(MARKS_LEAST, int(ram * MARKS_SHARE))
+    observe(Notice(f"KV RAM cache {ram // MIB} MiB (checkpoints for rewinding {marks // MIB} MiB)"))
+    store = None if config.kv_disk_dir is None else _store(config, config.kv_disk_dir, engine, clock, observe)
+    return CachePlan(_knobs(config, saves=store is not None), ram=ram, marks=marks, store=store)
+
+
+def _knobs(config: Config, *, saves: bool) -> Knobs:
+    return Knobs(
+        min_tokens=config.kv_cache_min_tokens,
+        cold_max=config.kv_cache_cold_max_tokens,
+        interval=config.kv_cache_continued_interval_tokens,
+        trim=config.kv_cache_boundary_trim_tokens,
+        align=config.kv_cache_boundary_align_tokens,
+        saves=saves,
+    )
+
+
+def _store(
+    config: Config, directory: Path, engine: Engine, clock: Clock, observe: Observer
+) -> DiskStore | None:
+    info, memory = engine.info, engine.memory()
+    settings = DiskSettings(
+        directory=directory,
+        space=config.kv_disk_space_mb * MIB,
+        min_rows=config.kv_cache_min_tokens,
+        reject_other_quant=config.kv_cache_reject_different_quant,
+        write_per_hour=config.kv_disk_write_mb_per_hour * MIB,
+    )
+    return open_store(
+        settings,
+        info.identity,
+        row_bytes=max(1, memory.kv_per_slot // info.n_ctx),
+        trim=engine.caps.trim,
+        clock=clock,
+        observe=observe,
+    )
+
+
+def _ram_bytes(config: Config) -> int:
+    if config.kv_ram_mb is not None:
+        return config.kv_ram_mb * MIB
+    free = available_bytes(())
+    return 0 if free is None else min(RAM_MOST, int(free * RAM_SHARE))
