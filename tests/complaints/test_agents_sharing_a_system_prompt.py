@@ -3,15 +3,22 @@ each other's slot in turn, and every turn is a full prefill."""
 
 import asyncio
 
+import pytest
+
+from ds4.core.step import Trim
+from ds4.schedule.scheduler import CachePlan
 from ds4.testing.inside import Setting, inside
 
 SYSTEM = ("system", "You are a careful agent. " * 40)
 SLACK = 32
 
 
-def test_two_agents_in_turn_both_keep_their_conversations() -> None:
+@pytest.mark.parametrize("trim", list(Trim))
+@pytest.mark.parametrize(("slots", "ram"), [(2, 0), (1, 1 << 20)])
+def test_two_agents_in_turn_both_keep_their_conversations(trim: Trim, slots: int, ram: int) -> None:
     async def body() -> None:
-        desk = inside(lambda prompt: f"done, {len(prompt)} characters read", Setting(n_slots=2))
+        setting = Setting(n_slots=slots, trim=trim, cache=CachePlan(ram=ram))
+        desk = inside(lambda prompt: f"done, {len(prompt)} characters read", setting)
         talks: dict[str, list[tuple[str, str]]] = {"a": [SYSTEM], "b": [SYSTEM]}
         for turn in range(6):
             for agent, talk in talks.items():

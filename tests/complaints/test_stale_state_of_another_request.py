@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ds4.core.step import Trim
+from ds4.schedule.scheduler import CachePlan
 from ds4.testing.inside import Setting, inside, text_of
 
 half = settings(max_examples=settings().max_examples // 2)
@@ -25,7 +26,7 @@ def hash_of(text: str) -> int:
 
 
 async def answers(questions: list[tuple[str, int]], trim: Trim, *, at_once: bool) -> list[str]:
-    desk = inside(reply, Setting(n_slots=2, trim=trim))
+    desk = inside(reply, Setting(n_slots=2, trim=trim, cache=CachePlan(ram=1 << 20)))
     calls = [desk.chat(("user", text), max_tokens=limit) for text, limit in questions]
     got = await asyncio.gather(*calls) if at_once else [await call for call in calls]
     return [text_of(answer) for answer in got]

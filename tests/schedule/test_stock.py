@@ -117,14 +117,28 @@ def test_marks_have_room_of_their_own() -> None:
     assert [checkpoint.kind for checkpoint, _ in shelf.stock.parked()] == [FULL, PARTIAL, PARTIAL, PARTIAL]
 
 
-def test_superseded_states_leave_the_ram_but_not_the_disk() -> None:
-    shelf = Shelf()
-    for rows in (5, 6):
+def test_replaced_states_leave_the_ram_but_not_the_disk_and_make_room() -> None:
+    shelf = Shelf(ram=3 * SIZE)
+    for rows in (5, 6, 4):
         shelf.keep(rows)
     shelf.write(6)
-    shelf.stock.supersede(shelf.stock.find("", ids(100)).within)
-    assert shelf.known() == [6]
-    assert shelf.stock.parked() == ()
+    assert shelf.stock.keep(*kept(9, size=2 * SIZE), replaces=True)
+    assert shelf.known() == [6, 9]
+    assert [checkpoint.rows for checkpoint, _ in shelf.stock.parked()] == [9]
+
+
+def test_a_longer_state_inherits_the_hits_of_the_shorter_ones() -> None:
+    """What is stale leaves before what another conversation has parked last."""
+    shelf = Shelf(ram=3 * SIZE)
+    shelf.keep(50)
+    shelf.stock.snapshot(key_of(50))
+    shelf.keep(60)
+    other = replace(kept(55)[0], key="other", namespace="other")
+    shelf.clock.advance(1)
+    shelf.stock.keep(other, kept(55)[1])
+    shelf.keep(70)
+    assert shelf.known() == [60, 70]
+    assert shelf.stock.where("other") is Kind.RAM
 
 
 def test_a_new_process_offers_what_the_last_one_wrote() -> None:

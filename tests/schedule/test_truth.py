@@ -4,11 +4,12 @@ one that a fresh server gives."""
 from dataclasses import dataclass, replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from truth_world import CALLERS, QUESTIONS, How, Setting, Talk, World
 
 from ds4.core.step import Trim
+from ds4.testing.inline_store import InlineStore
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Cancel:
 
 @dataclass(frozen=True)
 class Harm:
-    """To a checkpoint: unreadable, changed, deleted by another process, or all reads late from now on."""
+    """To a checkpoint: unreadable, changed, deleted by another process, or all reads late from now on. Or to
+    the engine: a few moves of states fail, or the next step."""
 
     what: str
     which: int
@@ -49,16 +51,20 @@ Action = Ask | Cancel | Harm | Wait
 asks = st.builds(
     Ask,
     talk=st.integers(0, len(CALLERS) - 1),
-    how=st.sampled_from(How),
+    how=st.sampled_from([*How, How.TOLD, How.TOLD]),
     question=st.integers(0, len(QUESTIONS) - 1),
     count=st.sampled_from([1, 1, 1, 2, 3]),
-    limit=st.sampled_from([0, 1, 3, 24]),
-    turns=st.sampled_from([0, 1, 2, 5, 40]),
+    limit=st.sampled_from([24, 24, 3, 1, 0]),
+    turns=st.sampled_from([40, 40, 5, 2, 1, 0]),
 )
 cancels = st.builds(Cancel, which=st.integers(0, 5), turns=st.integers(0, 3))
-harms = st.builds(Harm, st.sampled_from(["unreadable", "changed", "deleted", "late"]), st.integers(0, 9))
+harms = st.builds(
+    Harm,
+    st.sampled_from(["unreadable", "changed", "deleted", "late", "stubborn", "broken"]),
+    st.integers(0, 9),
+)
 waits = st.builds(Wait, st.booleans())
-scripts = st.lists(st.one_of(asks, asks, asks, cancels, harms, waits), min_size=4, max_size=14)
+scripts = st.lists(st.one_of(asks, asks, asks, cancels, harms, waits), min_size=8, max_size=16)
 places = st.builds(
     Setting,
     trim=st.just(Trim.ANY),
@@ -67,8 +73,6 @@ places = st.builds(
     marks=st.sampled_from([0, 4_000, 1 << 20]),
     store=st.booleans(),
 )
-half = settings(max_examples=max(1, settings().max_examples // 2))
-"""Each example is a whole day of traffic."""
 
 
 def play(world: World, script: list[Action]) -> None:
@@ -103,30 +107,36 @@ def take(world: World, turns: int) -> None:
 
 
 def harm(world: World, action: Harm) -> None:
-    if world.store is None or not world.store.saves:
-        return
-    keys = list(world.store.saves)
+    world.harmed = True
+    if action.what == "stubborn":
+        world.engine.refusals += 1 + action.which % 4
+    elif action.what == "broken":
+        world.engine.broken = True
+    elif world.store is not None and world.store.saves:
+        harm_the_store(world.store, action)
+
+
+def harm_the_store(store: InlineStore, action: Harm) -> None:
+    keys = list(store.saves)
     key = keys[action.which % len(keys)]
     match action.what:
         case "unreadable":
-            world.store.damaged.add(key)
+            store.damaged.add(key)
         case "changed":
-            change(world, key)
+            change(store, key)
         case "deleted":
-            world.store.vanish(key)
+            store.vanish(key)
         case _:
-            world.store.slow = True
+            store.slow = True
 
 
-def change(world: World, key: str) -> None:
-    assert world.store is not None
-    save = world.store.saves[key]
+def change(store: InlineStore, key: str) -> None:
+    save = store.saves[key]
     parts = tuple(replace(part, data=bytes(part.data)[:-1] + b"\0") for part in save.snapshot.parts)
-    world.store.saves[key] = replace(save, snapshot=replace(save.snapshot, parts=parts))
+    store.saves[key] = replace(save, snapshot=replace(save.snapshot, parts=parts))
 
 
 @pytest.mark.parametrize("trim", list(Trim))
-@half
 @given(place=places, script=scripts)
 def test_answers_are_those_of_a_fresh_server(trim: Trim, place: Setting, script: list[Action]) -> None:
     world = World(replace(place, trim=trim))

@@ -14,11 +14,13 @@ from zlib import crc32
 
 import numpy as np
 
+from ds4.core.errors import EngineError
 from ds4.core.events import Event, Failed, Fed, Finish
 from ds4.core.job import Job, JobKind
 from ds4.core.plan import Boundary, BoundaryKind, PromptPlan
 from ds4.core.ports import Piece
-from ds4.core.step import Trim
+from ds4.core.step import Snapshot, SnapshotKind, StepPlan, StepResult, Trim
+from ds4.core.usage import MissReason
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
 from ds4.kv.policy import Knobs
@@ -67,14 +69,48 @@ class Answer:
 
 @dataclass
 class Asked:
-    """One request; `prompt` is its text, `known` what its caller had said and heard before."""
+    """One request; `prompt` is its text."""
 
     plan: PromptPlan
     limit: int
     prompt: bytes
-    known: tuple[bytes, ...]
     answer: Answer = field(default_factory=Answer)
     end: Event | None = None
+
+
+class StubbornEngine(ScriptedEngine):
+    """Refuses to move states as often as `refusals` says. `broken`: the next step fails when it is done."""
+
+    refusals = 0
+    broken = False
+
+    def step(self, plan: StepPlan) -> StepResult:
+        result = super().step(plan)
+        if self.broken:
+            self.broken = False
+            raise EngineError("broken")
+        return result
+
+    def copy(self, source: int, target: int) -> None:
+        self._may_refuse()
+        super().copy(source, target)
+
+    def export(self, slot: int, kind: SnapshotKind) -> Snapshot:
+        self._may_refuse()
+        return super().export(slot, kind)
+
+    def load(self, slot: int, snapshot: Snapshot) -> None:
+        try:
+            self._may_refuse()
+        except EngineError:
+            self.clear(slot)
+            raise
+        super().load(slot, snapshot)
+
+    def _may_refuse(self) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise EngineError("not now")
 
 
 def reply(prompt: str) -> str:
@@ -83,11 +119,14 @@ def reply(prompt: str) -> str:
 
 
 class Words:
-    """Prompts from messages, in the tokens of an engine. A message is a text, or tokens as the model said them."""
+    """Prompts from messages in an engine's tokens. A message is a text, or tokens as the model said them."""
 
     def __init__(self, engine: ScriptedEngine) -> None:
         self._tokenizer = engine.tokenizer
-        self._begin, self._end = engine.tokenizer.controls["<|im_start|>"], engine.tokenizer.controls["<|im_end|>"]
+        self._begin, self._end = (
+            engine.tokenizer.controls["<|im_start|>"],
+            engine.tokenizer.controls["<|im_end|>"],
+        )
 
     def plan(self, messages: Sequence[str | tuple[int, ...]], namespace: str) -> PromptPlan:
         ids: list[int] = []
@@ -110,7 +149,7 @@ class World:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.clock = FakeClock()
-        self.engine = ScriptedEngine.open(
+        engine = StubbornEngine.open(
             ScriptedOptions(
                 reply,
                 family_named("chatml"),
@@ -122,25 +161,26 @@ class World:
                 pace=self.clock.advance,
             )
         )
-        self.words = Words(self.engine)
+        assert isinstance(engine, StubbornEngine)
+        self.engine = engine
+        self.words = Words(engine)
         self.store = InlineStore() if setting.store else None
         self.asked: dict[str, Asked] = {}
         self.cancelled: set[str] = set()
-        self.heard: dict[str, list[bytes]] = {}
+        self.harmed = False
         self._computed: dict[str, int] = {}
         self._started: list[PromptStarted] = []
         self.scheduler = self._serve()
 
     @property
     def live(self) -> list[str]:
-        return [name for name, asked in self.asked.items() if asked.end is None and name not in self.cancelled]
+        return [
+            name for name, asked in self.asked.items() if asked.end is None and name not in self.cancelled
+        ]
 
     def ask(self, plan: PromptPlan, limit: int) -> Asked:
         name = f"job{len(self.asked)}"
-        text = self.words.text(plan.ids.tolist())
-        others = [a for a in self.asked.values() if a.plan.namespace == plan.namespace]
-        known = (*self.heard.setdefault(plan.namespace, []), *(a.prompt for a in others))
-        asked = Asked(plan, limit, text, known)
+        asked = Asked(plan, limit, self.words.text(plan.ids.tolist()))
         self.asked[name] = asked
         self.scheduler.submit(Job(name, JobKind.CHAT, plan, GREEDY, limit, asked.answer), limit)
         return asked
@@ -174,20 +214,20 @@ class World:
         self.scheduler = self._serve()
 
     def check(self) -> None:
-        """The books, the index and the budgets, and that what began since the last time is the caller's own."""
+        """The books, the index, the budgets; and that what began since the last time is the caller's own."""
         assert self.scheduler.faults() == []
         for slot, ids in enumerate(self.scheduler.books()):
             assert ids is None or ids == self.engine.held(slot)
         started, self._started = self._started, []
         for record in started:
             reused = self.words.text(self.engine.held(record.slot)[: record.report.reused])
-            asked = self.asked[record.subject.job]
-            known = (*asked.known, *self.heard[asked.plan.namespace])
+            known = self._told(record.subject.namespace, but=record.subject.job)
             assert not reused or any(text.startswith(reused) for text in known), "nobody has told this caller"
 
     def check_answers(self) -> None:
         for name, asked in self.asked.items():
-            if name not in self.cancelled:
+            failed = isinstance(asked.end, Failed) and asked.end.error.message == "broken"
+            if name not in self.cancelled and not failed:
                 self._check_answer(name, asked)
 
     def _check_answer(self, name: str, asked: Asked) -> None:
@@ -199,6 +239,15 @@ class World:
         assert usage.prompt == asked.plan.rows or report.healed
         assert self._computed[name] == report.computed >= 1
         assert usage.completion == len(asked.answer.ids)
+        assert self.harmed or report.reason is not MissReason.DAMAGED
+
+    def _told(self, namespace: str, but: str) -> list[bytes]:
+        """What a caller said and heard in all other requests."""
+        return [
+            asked.prompt + asked.answer.text
+            for name, asked in self.asked.items()
+            if asked.plan.namespace == namespace and name != but
+        ]
 
     def _serve(self) -> Scheduler:
         setting = self.setting
@@ -219,7 +268,6 @@ class World:
             if isinstance(events[-1], Finish | Failed):
                 assert asked.end is None, f"{name} ended twice"
                 asked.end = events[-1]
-            self.heard[asked.plan.namespace].append(asked.prompt + asked.answer.text)
 
 
 @cache

@@ -4,9 +4,11 @@ Rules:
 - Nothing is changed here, but for slots whose books do not agree with the engine: those are emptied.
 - A memory of another namespace is not seen.
 - Where the tokens part, the text is looked at too (`kv.healing`): then the base comes with a plan of its own.
+- With that plan more may be found: of a conversation's kept states each has its last answer's tokens only
+  once. So it is looked again, ROUNDS times at most.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ds4.core.errors import EngineError
@@ -25,9 +27,8 @@ from ds4.schedule.slots import Slot
 from ds4.schedule.stock import Stock
 
 OFFERS = 4
-"""So many kept states are looked at: the longest within the prompt, and the nearest beyond it."""
-
-
+"""So many kept states are looked at: the longest within the prompt; beyond it the nearest, and one far."""
+ROUNDS = 4
 HEALED = 3
 """Of so many memories, those that agree longest, the text is compared too."""
 
@@ -65,11 +66,26 @@ class Surveyor:
 
     def bases(self, plan: PromptPlan) -> list[Base]:
         match = self._stock.find(plan.namespace, plan.ids)
-        marks = _marks(match)
-        sights = [*self._in_slots(plan), *self._kept(match)]
-        sights.sort(key=lambda sight: sight.common, reverse=True)
-        found = [self._fitted(sight, plan, marks, heals=n < HEALED) for n, sight in enumerate(sights)]
+        found = self._fitting([*self._in_slots(plan), *self._kept(match)], plan, match)
+        more = found
+        for _ in range(ROUNDS):
+            best = max((b for b in more if b.healed), key=lambda base: base.reuse.common, default=None)
+            if best is None or best.healed is None:
+                break
+            more = self._seen_with(best.healed, {base.key for base in found})
+            found = found + more
         return [base for base in found if base.reuse.common or base.growing_to]
+
+    def _seen_with(self, healed: PromptPlan, seen: Container[str]) -> list[Base]:
+        """The kept states that only this rewriting of the prompt leads to."""
+        match = self._stock.find(healed.namespace, healed.ids)
+        sights = [sight for sight in self._kept(match) if sight.base.key not in seen]
+        return [replace(b, healed=b.healed or healed) for b in self._fitting(sights, healed, match)]
+
+    def _fitting(self, sights: list[_Sight], plan: PromptPlan, match: Match) -> list[Base]:
+        marks = _marks(match)
+        sights = sorted(sights, key=lambda sight: (sight.common, sight.base.held), reverse=True)
+        return [self._fitted(sight, plan, marks, heals=n < HEALED) for n, sight in enumerate(sights)]
 
     def _target(self, slot: Slot, now: float) -> Target:
         rows = len(slot.rows)
@@ -106,7 +122,8 @@ class Surveyor:
 
     def _kept(self, match: Match) -> Iterator[_Sight]:
         within = [checkpoint for checkpoint in match.within if checkpoint.kind is SnapshotKind.FULL]
-        for checkpoint in (*within[-OFFERS:], *match.beyond[:OFFERS]):
+        beyond = (*match.beyond[: OFFERS - 1], *match.beyond[OFFERS - 1 :][-1:])
+        for checkpoint in (*within[-OFFERS:], *beyond):
             if checkpoint.kind is SnapshotKind.FULL and checkpoint.rows <= self._engine.info.n_ctx:
                 base = Base(
                     self._stock.where(checkpoint.key),
