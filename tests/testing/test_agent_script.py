@@ -13,6 +13,7 @@ FAMILIES = ("deepseek-v4", "deepseek-v4.1", "glm-5.2", "qwen3.8", "chatml")
 ASK = "Create a file named note.txt whose content is the single word: hello   Then answer."
 SHELL = {"type": "object", "properties": {"command": {"type": "string"}, "timeout": {"type": "integer"}}}
 ARGV = {"type": "object", "properties": {"command": {"type": "array"}, "why": {"type": "string"}}}
+SEVERAL = {"type": "object", "properties": {"commands": {"type": "array"}}}
 EDITOR = {"type": "object", "properties": {"file_path": {"type": "string"}, "content": {"type": "string"}}}
 COMMAND = "printf '%s\\n' hello > note.txt"
 
@@ -56,6 +57,7 @@ def test_it_calls_a_shell_and_answers(family: str) -> None:
             tool("shell", ARGV, "command", "why"),
             {"command": ["bash", "-lc", COMMAND], "why": "Makes a file."},
         ),
+        (tool("run_commands", SEVERAL, "commands"), {"commands": [COMMAND]}),
     ],
 )
 def test_it_fills_in_what_the_tool_asks_for(family: str, made: Any, arguments: Any) -> None:

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 
 DONE = "finished"
 FILE, WORD = "made.txt", "made"
-SHELLS = ("bash", "shell", "exec_command", "shell_command", "exec", "run_command", "run_in_terminal")
+SHELLS = (
+    *("bash", "shell", "exec_command", "shell_command", "exec", "run_command", "run_in_terminal"),
+    *("run_shell_command", "run_commands"),
+)
 WRITERS = ("write", "write_file", "create_file", "create")
 _COMMANDS = ("command", "cmd", "script", "code")
+_LISTS = ("commands",)
 _PATHS = ("path", "file_path", "filename", "file", "filepath")
 _CONTENTS = ("content", "contents", "text", "word", "data", "input")
 
@@ -29,12 +33,15 @@ Arguments = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Task:
+    """`other` is a command to run instead of the one that makes the file."""
+
     file: str
     word: str
+    other: str | None = None
 
     @property
     def command(self) -> str:
-        return f"printf '%s\\n' {self.word} > {self.file}"
+        return self.other or f"printf '%s\\n' {self.word} > {self.file}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +116,17 @@ MARKUPS = (
 def reply(prompt: str) -> str:
     markup = next(markup for markup in MARKUPS if markup.sign in prompt)
     thought = next((text for opening, text in THOUGHTS.items() if prompt.endswith(opening)), "")
-    tool = _tool_for_files(list(_tools(prompt)))
-    if tool is None or _has_result(prompt, markup):
+    call = call_for(prompt, _task(prompt))
+    if call is None or _has_result(prompt, markup):
         return thought + DONE
-    return thought + "I will do it." + markup.call(tool.name, _arguments(tool, _task(prompt)))
+    return thought + "I will do it." + call
+
+
+def call_for(prompt: str, task: Task) -> str | None:
+    """A call of the tool that the prompt offers for such a task. None if there is no such tool."""
+    markup = next(markup for markup in MARKUPS if markup.sign in prompt)
+    tool = _tool_for_files(list(_tools(prompt)))
+    return None if tool is None else markup.call(tool.name, _arguments(tool, task))
 
 
 def _has_result(prompt: str, markup: Markup) -> bool:
@@ -161,7 +175,7 @@ def _tool_for_files(tools: list[Tool]) -> Tool | None:
 
 def _arguments(tool: Tool, task: Task) -> Json:
     """What is required, and what says what to do."""
-    telling = (*_COMMANDS, *_PATHS, *_CONTENTS)
+    telling = (*_COMMANDS, *_LISTS, *_PATHS, *_CONTENTS)
     wanted = [name for name in tool.properties if name in tool.required or name.lower() in telling]
     return {name: _value(name.lower(), tool.properties[name], task) for name in wanted}
 
@@ -170,6 +184,8 @@ def _value(name: str, schema: Json, task: Task) -> object:
     kind = schema.get("type")
     if name in _COMMANDS:
         return ["bash", "-lc", task.command] if kind == "array" else task.command
+    if name in _LISTS:
+        return [task.command]
     if name in _PATHS:
         return task.file
     if name in _CONTENTS:

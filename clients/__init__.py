@@ -1,0 +1,1 @@
+"""Programs that nobody here wrote, driven against the server: `make clients`."""
