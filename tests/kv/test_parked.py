@@ -123,3 +123,22 @@ def test_the_budget_holds_and_the_books_agree(budget: int, puts: list[tuple[str,
                 del model[left]
         assert ram.keys() == sorted(model)
         assert ram.states.used == sum(model.values()) <= budget
+
+
+def test_a_longer_state_inherits_hits() -> None:
+    ram = Ram(100)
+    ram.put("old", 40, rows=100)
+    ram.states.get("old")
+    ram.states.put(checkpoint("long", 40, rows=101), snapshot(), ["old", "unknown"])
+    assert ram.put("new", 40, rows=90) == ["old"]
+    assert ram.put("newer", 40, rows=91) == ["new"]
+
+
+def test_what_is_replaced_makes_room() -> None:
+    ram = Ram(100)
+    ram.put("old", 40)
+    ram.put("other", 40)
+    gone = ram.states.put(checkpoint("long", 60), snapshot(), ["old"], replaces=True)
+    assert gone is not None
+    assert [left.key for left in gone] == ["old"]
+    assert ram.keys() == ["long", "other"]

@@ -1,5 +1,10 @@
-"""Snapshots in RAM, within a budget. Mutable; belongs to the engine thread."""
+"""Snapshots in RAM, within a budget. Mutable; belongs to the engine thread.
 
+Rule: a longer state of a conversation inherits the hits of the shorter ones it contains, and they count as
+unused from then on. Else what was used once stays, and what was kept last, for the next turn, has to leave.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ds4.core.ports import Clock
@@ -36,18 +41,28 @@ class ParkedStates:
     def fits(self, size: int) -> bool:
         return size <= self.budget
 
-    def put(self, checkpoint: Checkpoint, snapshot: Snapshot) -> tuple[Checkpoint, ...] | None:
-        """Keeps `snapshot` and gives back what had to leave; None when it does not fit at all."""
+    def put(
+        self,
+        checkpoint: Checkpoint,
+        snapshot: Snapshot,
+        contains: Sequence[str] = (),
+        *,
+        replaces: bool = False,
+    ) -> tuple[Checkpoint, ...] | None:
+        """Keeps `snapshot` and gives back what had to leave; None when it does not fit at all.
+
+        `contains` are keys of shorter states of the same rows; with `replaces` they leave first.
+        """
         if not self.fits(checkpoint.size):
             return None
         self.drop(checkpoint.key)
+        hits = max(map(self._bequeath, contains), default=0)
         now = self._clock.now()
+        gone = self._take_out(contains) if replaces else ()
         worths = (state.worth for state in self._states.values())
-        leaving = [w.key for w in victims(worths, self.used + checkpoint.size - self.budget, now)]
-        gone = tuple(self._states[key].checkpoint for key in leaving)
-        for key in leaving:
-            self.drop(key)
-        worth = Worth(checkpoint.key, checkpoint.rows, checkpoint.size, 0, now)
+        excess = self.used + checkpoint.size - self.budget
+        gone += self._take_out([worth.key for worth in victims(worths, excess, now)])
+        worth = Worth(checkpoint.key, checkpoint.rows, checkpoint.size, hits, now)
         self._states[checkpoint.key] = _Parked(checkpoint, snapshot, worth)
         self.used += checkpoint.size
         return gone
@@ -64,6 +79,20 @@ class ParkedStates:
     def peek(self, key: str) -> Snapshot | None:
         state = self._states.get(key)
         return None if state is None else state.snapshot
+
+    def _take_out(self, keys: Iterable[str]) -> tuple[Checkpoint, ...]:
+        gone = tuple(self._states[key].checkpoint for key in keys if key in self._states)
+        for checkpoint in gone:
+            self.drop(checkpoint.key)
+        return gone
+
+    def _bequeath(self, key: str) -> int:
+        """Gives its hits away. Unknown keys have none."""
+        state = self._states.get(key)
+        if state is None:
+            return 0
+        self._states[key] = replace(state, worth=replace(state.worth, hits=0))
+        return state.worth.hits
 
     def drop(self, key: str) -> None:
         state = self._states.pop(key, None)

@@ -78,7 +78,7 @@ class Keeper:
 
     def mark(self, slot: Slot) -> tuple[Saved, ...]:
         """Keeps what is needed to come back to this row; nothing where the memory itself can be cut."""
-        if self._engine.caps.trim is Trim.ANY:
+        if self._engine.caps.trim is Trim.ANY or not self._stock.can_keep(SnapshotKind.PARTIAL, 1):
             return ()
         checkpoint = _checkpoint(slot, slot.rows.copy(), SnapshotKind.PARTIAL)
         if self._stock.where(checkpoint.key) is Kind.RAM:
@@ -138,18 +138,12 @@ class Keeper:
             return ()
         checkpoint = _sized(checkpoint, snapshot)
         tiers = []
-        if ram and self._stock.keep(checkpoint, snapshot):
+        if ram and self._stock.keep(checkpoint, snapshot, replaces=self._engine.caps.trim is Trim.ANY):
             tiers.append(SaveTier.RAM)
-            self._supersede(checkpoint)
         if disk and self._write(checkpoint, snapshot, reason, trimmed):
             tiers.append(SaveTier.DISK)
             self._write_marks(checkpoint)
         return tuple(Saved(reason, tier, checkpoint.rows, checkpoint.size) for tier in tiers)
-
-    def _supersede(self, kept: Checkpoint) -> None:
-        if self._engine.caps.trim is Trim.ANY:
-            within = self._stock.find(kept.namespace, kept.ids).within
-            self._stock.supersede(shorter for shorter in within if shorter.rows < kept.rows)
 
     def _write_marks(self, whole: Checkpoint) -> None:
         for mark in self._stock.find(whole.namespace, whole.ids).within:

@@ -110,9 +110,13 @@ class Stock:
     def can_keep(self, kind: SnapshotKind, size: int) -> bool:
         return self._ram[kind].fits(size)
 
-    def keep(self, checkpoint: Checkpoint, snapshot: Snapshot) -> bool:
-        """In RAM; what is worth less leaves. False when it does not fit."""
-        gone = self._ram[checkpoint.kind].put(checkpoint, snapshot)
+    def keep(self, checkpoint: Checkpoint, snapshot: Snapshot, *, replaces: bool = False) -> bool:
+        """In RAM; what is worth less leaves. False when it does not fit.
+
+        `replaces`: the shorter states it contains leave first, since it can be cut back to them.
+        """
+        contained = self._contained(checkpoint) if checkpoint.kind is SnapshotKind.FULL else []
+        gone = self._ram[checkpoint.kind].put(checkpoint, snapshot, contained, replaces=replaces)
         if gone is None:
             return False
         if checkpoint.key not in self._index:
@@ -140,12 +144,6 @@ class Stock:
             for checkpoint in states.checkpoints()
             if (snapshot := states.peek(checkpoint.key)) is not None
         )
-
-    def supersede(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Takes them out of RAM: a longer state that can be cut back to them is kept now."""
-        for checkpoint in checkpoints:
-            self._ram[checkpoint.kind].drop(checkpoint.key)
-            self._forget_if_gone(checkpoint.key)
 
     def discard(self, key: str, why: str) -> None:
         """It could not be loaded."""
@@ -189,6 +187,10 @@ class Stock:
         self._hand[fetched.key] = fetched
         size = sum(len(part.data) for part in fetched.snapshot.parts)
         self._rates.moved(Move.FETCH, size, fetched.seconds)
+
+    def _contained(self, whole: Checkpoint) -> list[str]:
+        within = self._index.find(whole.namespace, whole.ids).within
+        return [c.key for c in within if c.kind is SnapshotKind.FULL and c.rows < whole.rows]
 
     def _in_ram(self, key: str) -> bool:
         return any(key in states for states in self._ram.values())
