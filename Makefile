@@ -4,7 +4,7 @@ ARGS ?=
 BIN := .venv/bin
 export BACKEND
 
-.PHONY: serve test check soak bench fmt docs clean setup-serve setup-test
+.PHONY: serve test check soak clients bench fmt docs clean setup-serve setup-test
 
 serve: setup-serve
 	@exec $(BIN)/ds4-server $(ARGS)
@@ -22,12 +22,22 @@ check: setup-test
 soak: setup-test
 	@SOAK_REQUESTS=$${SOAK_REQUESTS:-10000} $(BIN)/python -m pytest tests/soak
 
+# Installs real clients into .cache/clients, once (3 GB), and drives them on the scripted engine.
+clients: setup-test
+	@$(BIN)/python -m clients $(ARGS)
+
 # Wants a quiet machine; see bench/RESULTS.md. llama-server is built first, once.
 bench: setup-test
 	@test -x .cache/bench/llama-server || test -n "$$LLAMA_SERVER" || $(BIN)/python -m bench.build_peer
+	@$(BIN)/python -m bench.lookup
 	@$(BIN)/python -m bench.overhead
 	@$(BIN)/python -m bench.versus
 	@$(BIN)/python -m bench.stall
+	@$(BIN)/python -m bench.agents --engine inside
+	@$(BIN)/python -m bench.agents --engine scripted
+	@$(BIN)/python -m bench.agents
+	@$(BIN)/python -m bench.restore
+	@$(BIN)/python -m bench.amplification
 
 fmt: setup-test
 	@$(BIN)/ruff check --fix .

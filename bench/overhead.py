@@ -28,6 +28,7 @@ from ds4.config import Config, choose_model, parse
 from ds4.core.clock import SystemClock
 from ds4.core.ports import Engine
 from ds4.engine.llama import LlamaEngine
+from ds4.observe.requests import Journal
 from ds4.schedule.thread import EngineThread
 from ds4.testing.backend import ignore
 
@@ -46,7 +47,8 @@ class Round:
 class Bench:
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._thread = EngineThread(SystemClock(), ignore)
+        self._journal = Journal(SystemClock())
+        self._thread = EngineThread(SystemClock(), self._journal)
         self._plan = wiring.blueprint(config, choose_model(config, Path.cwd()))
         self._engine: Engine
         self._runs = 0
@@ -62,9 +64,10 @@ class Bench:
         assert isinstance(engine, LlamaEngine)
         floor = await self._thread.call(lambda: bare.run(engine, self._load(streams, tokens)))
         backend = self._thread.serve(engine, wiring.limits(self._config, engine), 64)
-        app = build_app(
-            wiring.services(self._config, self._plan, engine, backend, wiring.new_ids(), ignore, Access())
+        parts = wiring.services(
+            self._config, self._plan, engine, backend, wiring.new_ids(), ignore, self._journal, Access()
         )
+        app = build_app(parts)
         within = await inside.run(app, self._load(streams, tokens))
         sock = bind("127.0.0.1", 0)
         serving = asyncio.ensure_future(serve(sock, app, lambda: None))

@@ -45,16 +45,43 @@ class Setting:
 @contextmanager
 def running(command: Sequence[str], log: Path, patience: float = 120) -> Iterator[int]:
     """The port of a server that answers /health with 200. Raises TimeoutError."""
-    port = free_port()
-    with log.open("wb") as stream:
-        process = subprocess.Popen([*command, "--port", str(port)], stdout=stream, stderr=stream)
+    server = Server(command, log)
     try:
-        _wait_for(port, process, patience, log)
-        yield port
+        yield server.start(patience)
     finally:
-        process.terminate()
+        server.stop()
+
+
+class Server:
+    """A process that can be ended and started again."""
+
+    def __init__(self, command: Sequence[str], log: Path) -> None:
+        self._command = command
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self, patience: float = 120) -> int:
+        """Its port, once /health answers with 200. Raises TimeoutError."""
+        port = free_port()
+        with self._log.open("ab") as stream:
+            command = [*self._command, "--port", str(port)]
+            self._process = subprocess.Popen(command, stdout=stream, stderr=stream)
+        _wait_for(port, self._process, patience, self._log)
+        return port
+
+    def stop(self, *, kill: bool = False, patience: float = 60) -> None:
+        """SIGTERM, or SIGKILL. Nothing when it does not run."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill() if kill else process.terminate()
         try:
-            process.wait(20)
+            process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -236,7 +236,7 @@ def test_a_conversation_at_rest_is_written_once() -> None:
     async def body() -> None:
         knobs = replace(KNOBS, cold_max=0, interval=0)
         desk = Desk(n_ctx=4096, cache=CachePlan(knobs, store=store))
-        end = finish_of(await desk.run(desk.job("a", "oak " * 1100, max_tokens=3)))
+        end = finish_of(await desk.run(desk.job("a", "oak " * 300, max_tokens=3)))
         desk.pump.step()
         assert not store.saves
         desk.clock.advance(3)

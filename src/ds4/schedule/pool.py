@@ -6,6 +6,7 @@ from ds4.core.errors import EngineError
 from ds4.core.plan import Ids, PromptPlan
 from ds4.core.ports import Clock, Engine
 from ds4.core.status import SlotStatus
+from ds4.core.step import Trim
 from ds4.core.usage import CacheReport, CacheSource, Saved, SaveReason, SaveTier
 from ds4.kv.healing import speller
 from ds4.kv.policy import Place
@@ -20,8 +21,9 @@ from ds4.schedule.survey import Surveyor
 
 REST_SECONDS = 2.0
 """A slot that was not used for so long may be written."""
-REST_ROWS = 1024
-"""So many rows must be new: each time, all of the slot's memory is copied and looked through."""
+REST_ROWS = {Trim.ANY: 256, Trim.WINDOW: 1024, Trim.BOUNDARY: 1024}
+"""So many rows must be new: each time, all of the slot's memory is copied and looked through, and a window is
+written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,10 @@ class SlotPool:
     def rest(self) -> None:
         """For when there is nothing to do: writes one conversation that has grown, so that a crash costs
         little."""
-        now = self._clock.now()
+        now, least = self._clock.now(), REST_ROWS[self._engine.caps.trim]
         for slot in self._slots:
             grown = len(slot.rows) - slot.written
-            if slot.free and now - slot.used >= REST_SECONDS and grown >= REST_ROWS:
+            if slot.free and now - slot.used >= REST_SECONDS and grown >= least:
                 slot.written = len(slot.rows)
                 if self._keeper.save(slot, SaveReason.REST):
                     return
