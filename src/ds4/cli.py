@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvloop
 
-from ds4 import wiring
+from ds4 import cache_command, replay_command, trace_command, wiring
 from ds4.api.access import Access
 from ds4.api.app import build_app
 from ds4.api.gate import Gate
@@ -19,19 +19,31 @@ from ds4.config import Config, HelpRequest, choose_model, parse
 from ds4.core.clock import SystemClock
 from ds4.core.errors import OptionError, StartError
 from ds4.observe.records import Notice
+from ds4.observe.requests import Journal
 from ds4.observe.sink import LogSink
 from ds4.observe.start import start_lines
+from ds4.observe.tee import tee
+from ds4.rerun.recorder import Watch
+from ds4.rerun.tracing import trace_head, tracing
 from ds4.schedule.bridge import LocalBackend
 from ds4.schedule.thread import EngineThread
 
 INTERRUPTED = 130
 BROKEN = 1
+COMMANDS = {
+    cache_command.WORD: cache_command.main,
+    replay_command.WORD: replay_command.main,
+    trace_command.WORD: trace_command.main,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     _hold_standard_streams()
     try:
-        asked = parse(sys.argv[1:] if argv is None else argv)
+        words = sys.argv[1:] if argv is None else argv
+        if words and words[0] in COMMANDS:
+            return COMMANDS[words[0]](words[1:])
+        asked = parse(words)
         if isinstance(asked, HelpRequest):
             sys.stdout.write(asked.text)
             return 0
@@ -54,8 +66,11 @@ def run(config: Config) -> int:
     try:
         sink(Notice(choice.line if choice else f"no model: answers come from {config.script}"))
         access, tls = wiring.access(config, sink), wiring.tls(config)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(Program(config, plan, sink, access, tls).serve())
+        with (
+            tracing(config, sink) as watch,
+            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        ):
+            return runner.run(Program(config, plan, sink, access, tls, watch).serve())
     finally:
         sink.close()
 
@@ -96,6 +111,7 @@ class Program:
         sink: LogSink,
         access: Access,
         tls: ssl.SSLContext | None,
+        watch: Watch,
     ) -> None:
         self._config = config
         self._plan = plan
@@ -104,7 +120,9 @@ class Program:
         self._access = access
         self._tls = tls
         self._gate = Gate(ids=self._ids, observe=sink, access=access)
-        self._thread = EngineThread(SystemClock(), sink)
+        self._watch = watch
+        self._journal = Journal(watch.clock)
+        self._thread = EngineThread(watch.clock, tee(sink, self._journal, watch.observe))
         self._stop = asyncio.Event()
         self._backend: LocalBackend | None = None
 
@@ -135,19 +153,34 @@ class Program:
         return BROKEN
 
     async def _load(self) -> None:
-        config, sink = self._config, self._sink
-        engine = await self._thread.open(self._plan.open_engine)
+        config, sink, watch = self._config, self._sink, self._watch
+        opened = await self._thread.open(self._plan.open_engine)
+        engine = watch.engine(opened)
         memory = await self._thread.call(engine.memory)
         limits = wiring.limits(config, engine)
-        self._backend = self._thread.serve(engine, limits, config.max_queue)
-        parts = wiring.services(config, self._plan, engine, self._backend, self._ids, sink, self._access)
+        # The directory is read on the engine's thread, which has nothing else to do yet.
+        cache = await self._thread.call(lambda: wiring.cache_plan(config, engine, SystemClock(), sink))
+        watched = watch.cache(cache)
+        self._backend = self._thread.serve(engine, limits, config.max_queue, watched, make=watch.scheduler)
+        parts = wiring.services(
+            config,
+            self._plan,
+            engine,
+            self._backend,
+            watch.ids(self._ids),
+            sink,
+            self._journal,
+            self._access,
+            watch.clock,
+        )
         for text in start_lines(
             engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk
         ):
             sink(Notice(text))
         for text in engine.info.notes:
             sink(Notice(text, "warning"))
-        self._gate.open(build_app(parts))
+        watch.begin(lambda: trace_head(config, self._plan, opened, parts, limits, cache))
+        self._gate.open(watch.app(build_app(watch.services(parts))))
         _spare_the_collector()
         scheme = "http" if self._tls is None else "https"
         sink(Notice(f"listening on {scheme}://{config.host}:{config.port}"))

@@ -25,7 +25,7 @@ REPORT = CacheReport(
     rewound=True,
     displaced=9,
     saved=(Saved(SaveReason.COLD, SaveTier.DISK, 96, 2048),),
-    difference=Difference(70, 3, "yesterday", "to-day"),
+    difference=Difference(70, 3, "yesterday", "to-day", 69, (5, 6), (5, 7)),
     other_quant="Q8_0",
     normalised=("billing_header",),
 )
@@ -106,9 +106,18 @@ def test_all_that_is_known_of_a_request() -> None:
             "healed": False,
             "displaced": 9,
             "saved": [{"reason": "cold", "tier": "disk", "rows": 96, "size": 2048}],
-            "difference": {"row": 70, "message": 3, "held": "yesterday", "wanted": "to-day"},
+            "difference": {
+                "row": 70,
+                "message": 3,
+                "held": "yesterday",
+                "wanted": "to-day",
+                "first": 69,
+                "held_ids": [5, 6],
+                "wanted_ids": [5, 7],
+            },
             "other_quant": "Q8_0",
             "normalised": ["billing_header"],
+            "replay": {"turns": 0, "refused": []},
         },
     }
     assert get(made, "/requests").json() == {"requests": [reply.json()], "has_more": False}

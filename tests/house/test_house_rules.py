@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("src", "tests", "scripts", "bench")
+CODE = ("src", "tests", "scripts", "bench", "clients")
 TEXT = {".py", ".md", ".toml", ".cfg", ".ini", ".json", ".jsonl", ".txt", ".sh", ".yml", ".yaml", ".jinja"}
 GENERATED = {"__pycache__", "build", "dist", "node_modules"}
 

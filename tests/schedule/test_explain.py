@@ -56,7 +56,9 @@ def test_where_it_came_from(held: Base, source: CacheSource) -> None:
 def test_an_edit_is_shown_with_its_message() -> None:
     found = report([target(0, 29)], [holding(b"you are a tree. what were you?")])
     assert found.reason is MissReason.EDITED
-    assert found.difference == Difference(21, 1, "e. what were you", "e. what are you?")
+    held, wanted = b"e. what were you", b"e. what are you?"
+    ids = 13, tuple(held), tuple(wanted)
+    assert found.difference == Difference(21, 1, held.decode(), wanted.decode(), *ids)
     assert found.displaced == 8
 
 

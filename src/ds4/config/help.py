@@ -35,7 +35,7 @@ def _default_help() -> str:
     lines += _entry("--version", "the version")
     lines += ["", *textwrap.wrap(f"Topics: {', '.join(topics())}", WIDTH)]
     lines += ["", "The directory of --kv-disk-dir is looked after with: ds4-server cache DIR"]
-    lines += ["A file of --trace is shown by ds4-server trace FILE, and repeated by ds4-server replay FILE"]
+    lines += ["A --trace is shown by ds4-server trace FILE, repeated by ds4-server replay FILE"]
     return "\n".join(lines) + "\n"
 
 

@@ -68,13 +68,46 @@ class Saved:
 class Difference:
     """Where the prompt leaves the best known prefix: row `row`, in message `message` where that is known.
 
-    `held` and `wanted` are the two texts around it.
+    `held` and `wanted` are the two texts around it; `first` is the row of the first of their ids.
     """
 
     row: int
     message: int | None
     held: str
     wanted: str
+    first: int = 0
+    held_ids: tuple[int, ...] = ()
+    wanted_ids: tuple[int, ...] = ()
+
+
+class Unlike(StrEnum):
+    """Why an answer of the history is rendered as the client sent it, though its tokens are known."""
+
+    TEXT = "text_changed"
+    CALLS = "calls_changed"
+    """Other tools, or another number or order of calls."""
+    ARGUMENTS = "arguments_changed"
+    REASONING = "reasoning_changed"
+    REASONING_LEFT_OUT = "reasoning_left_out"
+    """The template leaves its reasoning out, and the operator wants that."""
+    NO_PLACE = "no_place"
+    """Where it ends in the template's text could not be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class AsSent:
+    """The client's message `message` (its first, where one answer is several) was not replayed."""
+
+    message: int
+    why: Unlike
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """`turns` answers of the history stand there as they were sampled; those `refused` are known, too."""
+
+    turns: int = 0
+    refused: tuple[AsSent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +122,7 @@ class CacheReport:
     - `displaced`: rows of a prompt that left the slot, another conversation's or an older course of this one.
     - `saved`: what was kept on the way, displaced rows included.
     - `other_quant`: the quantisation of a source that is not this model's.
-    - `normalised`: what was left out of the client's prompt.
+    - `normalised`: what was left out of the client's prompt. `replay`: what its history was replaced by.
     """
 
     source: CacheSource = CacheSource.NONE
@@ -108,6 +141,7 @@ class CacheReport:
     difference: Difference | None = None
     other_quant: str = ""
     normalised: tuple[str, ...] = ()
+    replay: Replay = Replay()
 
 
 @dataclass(frozen=True, slots=True)

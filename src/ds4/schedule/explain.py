@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from ds4.core.plan import BoundaryKind, Ids, PromptPlan
+from ds4.core.plan import BoundaryKind, PromptPlan
 from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
 from ds4.schedule.place import Base, Kind, Placement, longest, reason
 
@@ -51,7 +51,10 @@ def _difference(best: Base, plan: PromptPlan, piece: PieceOf) -> Difference | No
         return None
     around = slice(max(0, row - AROUND), row + AROUND)
     message = _message(plan, _as_sent(best, plan))
-    return Difference(row, message, _shown(best.ids[around], piece), _shown(wanted[around], piece))
+    here, there = best.ids[around].tolist(), wanted[around].tolist()
+    return Difference(
+        row, message, _shown(here, piece), _shown(there, piece), around.start, tuple(here), tuple(there)
+    )
 
 
 def _message(plan: PromptPlan, row: int) -> int | None:
@@ -67,8 +70,8 @@ def _as_sent(best: Base, plan: PromptPlan) -> int:
     return best.reuse.common - (best.healed.rows - plan.rows if best.healed else 0)
 
 
-def _shown(ids: Ids, piece: PieceOf) -> str:
-    return b"".join(piece(row) if row >= 0 else IMAGE for row in ids.tolist()).decode("utf-8", "replace")
+def _shown(ids: Sequence[int], piece: PieceOf) -> str:
+    return b"".join(piece(row) if row >= 0 else IMAGE for row in ids).decode("utf-8", "replace")
 
 
 def _preamble(plan: PromptPlan) -> int:

@@ -9,6 +9,7 @@ Rules:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -59,6 +60,21 @@ class CachePlan:
     store: CheckpointStore | None = None
 
 
+class SchedulerMaker(Protocol):
+    """Makes a scheduler of an engine; `Scheduler` itself, or what makes one that is watched."""
+
+    def __call__(
+        self,
+        engine: Engine,
+        limits: Limits,
+        clock: Clock,
+        observe: Observer,
+        deliver: Callable[[Sequence[Delivery]], None],
+        cache: CachePlan,
+        /,
+    ) -> "Scheduler": ...
+
+
 class Scheduler:
     def __init__(
         self,
@@ -68,6 +84,7 @@ class Scheduler:
         observe: Observer,
         deliver: Callable[[Sequence[Delivery]], None],
         cache: CachePlan = CachePlan(),
+        rates: Rates | None = None,
     ) -> None:
         self._engine = engine
         self._limits = limits.within(engine)
@@ -75,7 +92,7 @@ class Scheduler:
         self._report = Reporter(observe, clock)
         self._deliver = deliver
         self._queue: list[Session] = []
-        self._rates = Rates()
+        self._rates = rates or Rates()
         self._knobs = cache.knobs
         self._stock = Stock(clock, self._rates, ram=cache.ram, marks=cache.marks, store=cache.store)
         keeper = Keeper(engine, self._stock, self._rates, clock, cache.knobs, observe)

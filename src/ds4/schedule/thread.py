@@ -15,7 +15,7 @@ from typing import TypeVar
 from ds4.core.ports import Clock, Engine
 from ds4.observe.records import Observer
 from ds4.schedule.bridge import Cancel, Command, Drain, LocalBackend, Nudge, Submit
-from ds4.schedule.scheduler import CachePlan, Limits, Scheduler
+from ds4.schedule.scheduler import CachePlan, Limits, Scheduler, SchedulerMaker
 
 T = TypeVar("T")
 
@@ -71,13 +71,12 @@ class EngineThread:
         limits: Limits,
         max_queue: int,
         cache: CachePlan = CachePlan(),  # noqa: B008  (frozen)
+        make: SchedulerMaker = Scheduler,
     ) -> LocalBackend:
         """Starts turning; the backend answers from now on."""
         loop = asyncio.get_running_loop()
         backend: LocalBackend
-        scheduler = Scheduler(
-            engine, limits, self._clock, self._observe, lambda out: backend.deliver(out), cache
-        )
+        scheduler = make(engine, limits, self._clock, self._observe, lambda out: backend.deliver(out), cache)
         self._scheduler, self._cache = scheduler, cache
         if cache.store is not None:
             cache.store.on_news(lambda: self._commands.put(Nudge()))

@@ -7,7 +7,7 @@ from ds4.core.ports import Clock, Engine
 from ds4.engine.scripted.engine import ScriptedEngine
 from ds4.observe.records import Observer, Record
 from ds4.schedule.bridge import Command, LocalBackend, Nudge
-from ds4.schedule.scheduler import CachePlan, Limits, Scheduler
+from ds4.schedule.scheduler import CachePlan, Limits, Scheduler, SchedulerMaker
 from ds4.schedule.thread import apply
 
 
@@ -32,6 +32,7 @@ class Pump:
         observe: Observer = ignore,
         max_queue: int = 64,
         cache: CachePlan = CachePlan(),  # noqa: B008  (frozen)
+        make: SchedulerMaker = Scheduler,
     ) -> None:
         self._engine = engine
         self._loop = asyncio.get_running_loop()
@@ -39,9 +40,7 @@ class Pump:
         self._scheduled = False
         self._held = False
         self.turns = 0
-        self.scheduler = Scheduler(
-            engine, limits, clock, observe, lambda out: self.backend.deliver(out), cache
-        )
+        self.scheduler = make(engine, limits, clock, observe, lambda out: self.backend.deliver(out), cache)
         if cache.store is not None:
             cache.store.on_news(lambda: self._post(Nudge()))
         self.backend = LocalBackend(self._loop, self._post, clock, self.scheduler.status(), max_queue)

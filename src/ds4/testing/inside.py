@@ -7,19 +7,28 @@ from typing import Any, TypeVar
 
 from starlette.types import ASGIApp
 
+from ds4.api.access import Access
 from ds4.api.app import build_app
 from ds4.api.services import ModelCard, Services
 from ds4.core.step import Trim
+from ds4.core.usage import CacheReport
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
 from ds4.observe.records import PrefillChunk, PromptStarted, Record
+from ds4.observe.requests import Journal
+from ds4.observe.tee import tee
+from ds4.observe.trace.writer import Put
 from ds4.prompt.options import PromptOptions
 from ds4.prompt.renderer import PromptRenderer
-from ds4.schedule.scheduler import Limits
+from ds4.rerun.head import Format, Head, head
+from ds4.rerun.moment import ReadMoments
+from ds4.rerun.recorder import Recorder, Unwatched
+from ds4.schedule.scheduler import CachePlan, Limits
 from ds4.testing.asgi import Client
 from ds4.testing.backend import Pump
 from ds4.testing.clock import FakeClock
 from ds4.testing.ids import SequentialIds
+from ds4.testing.pauses import Pauses
 from ds4.wiring import AnswerStyle, readers
 
 T = TypeVar("T")
@@ -34,6 +43,9 @@ class Setting:
     max_tokens: int = 4096
     trim: Trim = Trim.ANY
     limits: Limits = Limits(quantum=128, chunk=512)  # noqa: RUF009  (frozen)
+    access: Access = field(default_factory=Access)
+    cache: CachePlan = CachePlan()  # noqa: RUF009  (frozen)
+    tools_first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +58,14 @@ class Cost:
 
 @dataclass(slots=True)
 class Inside:
-    """`records` is everything that was reported."""
+    """`records` is everything that was reported. `pauses` are what silence is measured by."""
 
     app: ASGIApp
     client: Client
     pump: Pump
     engine: ScriptedEngine
     clock: FakeClock
+    pauses: Pauses
     records: list[Record] = field(default_factory=list)
 
     async def chat(self, *messages: tuple[str, str], **fields: object) -> Any:
@@ -61,6 +74,10 @@ class Inside:
         if reply.status != 200:
             raise AssertionError(f"{reply.status}: {reply.body.decode()}")
         return reply.json()
+
+    def last_report(self) -> CacheReport:
+        """Of the request that was started last, as it began."""
+        return [record.report for record in self.records if isinstance(record, PromptStarted)][-1]
 
     def last_cost(self) -> Cost:
         """Of the request that was started last."""
@@ -90,14 +107,53 @@ def streamed_text(body: bytes) -> tuple[str, str | None]:
     return text, reason
 
 
-def inside(reply: Callable[[str], str], setting: Setting = Setting()) -> Inside:
-    """Needs a running event loop. The engine's virtual cost moves the clock."""
+def inside(reply: Callable[[str], str], setting: Setting = Setting(), put: Put | None = None) -> Inside:
+    """Needs a running event loop. The engine's virtual cost moves the clock. `put` takes a trace's lines."""
     clock, family = FakeClock(), family_named(setting.family)
+    watch = Unwatched(clock) if put is None else Recorder(put, ReadMoments(clock), clock)
     records: list[Record] = []
-    engine = ScriptedEngine.open(
+    engine = _engine(reply, setting, clock)
+    options = PromptOptions(n_ctx=setting.n_ctx, efforts=family.efforts, tools_first=setting.tools_first)
+    style = AnswerStyle(family.reasoning, family.tool_format)
+    ids = watch.ids(SequentialIds())
+    journal, pauses = Journal(clock), Pauses()
+    observe = tee(records.append, journal, watch.observe)
+    cache, watched = watch.cache(setting.cache), watch.engine(engine)
+    pump = Pump(
+        watched,
+        watch.clock,
+        limits=setting.limits,
+        observe=observe,
+        max_queue=setting.max_queue,
+        cache=cache,
+        make=watch.scheduler,
+    )
+    services = Services(
+        backend=pump.backend,
+        renderer=PromptRenderer(watched.tokenizer, family.template, watch.clock, options=options),
+        reader=readers(style, watched.tokenizer, ids, records.append),
+        tokenizer=watched.tokenizer,
+        card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),
+        clock=watch.clock,
+        ids=ids,
+        observe=observe,
+        journal=journal,
+        version="0",
+        started=clock.now(),
+        access=setting.access,
+        run=_at_once,
+        sleep=pauses,
+    )
+    watch.begin(lambda: _head(engine, services, options, setting))
+    app = watch.app(build_app(watch.services(services)))
+    return Inside(app, Client(app), pump, engine, clock, pauses, records)
+
+
+def _engine(reply: Callable[[str], str], setting: Setting, clock: FakeClock) -> ScriptedEngine:
+    return ScriptedEngine.open(
         ScriptedOptions(
             reply,
-            family,
+            family_named(setting.family),
             n_ctx=setting.n_ctx,
             n_slots=setting.n_slots,
             n_batch=setting.limits.chunk,
@@ -105,25 +161,14 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting()) -> Inside:
             pace=clock.advance,
         )
     )
-    options = PromptOptions(n_ctx=setting.n_ctx, efforts=family.efforts)
-    style = AnswerStyle(family.reasoning, family.tool_format)
-    ids = SequentialIds()
-    pump = Pump(engine, clock, limits=setting.limits, observe=records.append, max_queue=setting.max_queue)
-    services = Services(
-        backend=pump.backend,
-        renderer=PromptRenderer(engine.tokenizer, family.template, clock, options=options),
-        reader=readers(style, engine.tokenizer, ids, records.append),
-        tokenizer=engine.tokenizer,
-        card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),
-        clock=clock,
-        ids=ids,
-        observe=records.append,
-        version="0",
-        started=clock.now(),
-        run=_at_once,
-    )
-    app = build_app(services)
-    return Inside(app, Client(app), pump, engine, clock, records)
+
+
+def _head(engine: ScriptedEngine, services: Services, options: PromptOptions, setting: Setting) -> Head:
+    family = family_named(setting.family)
+    how = Format(family.name, family.tool_format.name, family.template, "", "")
+    limits, cache = setting.limits, setting.cache
+    moment = services.clock.now(), services.clock.wall()
+    return head(engine, services, how, options, limits, setting.max_queue, cache, moment=moment)
 
 
 async def _at_once(work: Callable[[], T], /) -> T:

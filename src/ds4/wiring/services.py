@@ -9,7 +9,7 @@ from ds4.api.responses.durable import open_store
 from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config
 from ds4.core.clock import RandomIds, SystemClock
-from ds4.core.ports import Backend, Engine, Ids
+from ds4.core.ports import Backend, Clock, Engine, Ids
 from ds4.observe.records import Observer
 from ds4.observe.requests import Journal
 from ds4.prompt.renderer import PromptRenderer
@@ -17,6 +17,8 @@ from ds4.schedule.scheduler import Limits
 from ds4.wiring.answers import readers
 from ds4.wiring.blueprint import DEFAULT_CHUNK, Blueprint
 from ds4.wiring.prompts import prompt_options
+
+SYSTEM_CLOCK = SystemClock()
 
 
 def limits(config: Config, engine: Engine) -> Limits:
@@ -32,8 +34,8 @@ def services(
     observe: Observer,
     journal: Journal,
     access: Access,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> Services:
-    clock = SystemClock()
     info, tokenizer = engine.info, engine.tokenizer
     renderer = PromptRenderer(
         tokenizer,

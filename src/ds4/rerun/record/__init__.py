@@ -1,0 +1,1 @@
+"""Wrappers around ports that note what passes."""

@@ -1,0 +1,1 @@
+"""A recorded world behind the ports, and the server once more in it."""

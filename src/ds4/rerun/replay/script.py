@@ -1,0 +1,66 @@
+"""What the world says in the turn that is being repeated, call by call.
+
+Rules:
+- Whoever asks something else than was asked then has gone another way: the first such place is noted in
+  `astray`, and nothing after it counts.
+"""
+
+from collections import deque
+from typing import Any
+
+from ds4.core.errors import EngineError
+from ds4.rerun.moment import MOMENT
+from ds4.rerun.replay.lines import Op, TurnLine
+
+
+class Astray(EngineError):
+    """The server asks something else than it did then."""
+
+
+class Script:
+    """What is left of the turn that is being repeated."""
+
+    def __init__(self) -> None:
+        self.ops: deque[Op] = deque()
+        self.store: deque[list[Any]] = deque()
+        self.prices: deque[list[float]] = deque()
+        self.prefill: float | None = None
+        self.turn = 0
+        self.astray = ""
+
+    def load(self, line: TurnLine) -> None:
+        self.turn = line.number
+        self.ops, self.store, self.prices = deque(line.ops), deque(line.store), deque(line.prices)
+        if line.prefill:
+            self.prefill = line.prefill[-1]
+
+    def end(self) -> None:
+        """Notes what the trace has and nobody asked for."""
+        left = [op.name for op in self.ops] + [str(words[0]) for words in self.store]
+        if left:
+            self.stray(f"the trace goes on with {', '.join(left)}")
+
+    def stray(self, what: str) -> None:
+        self.astray = self.astray or f"turn {self.turn}: {what}"
+
+    def op(self, name: str, slot: int | None = None) -> Op:
+        """The next call of the engine. Raises Astray, and what it raised then."""
+        asked = name if slot is None else f"{name} of slot {slot}"
+        op = self.ops.popleft() if self.ops else None
+        if op is None or op.name != name or (slot is not None and op.asked[0] != slot):
+            then = "nothing" if op is None else f"{op.name} {op.asked}"
+            self.stray(f"the engine is asked for {asked}, in the trace for {then}")
+            raise Astray(self.astray)
+        MOMENT.set(op.moment)
+        if op.error is not None:
+            raise op.error
+        return op
+
+    def called(self, name: str) -> list[Any]:
+        """The next call of the store."""
+        words = self.store.popleft() if self.store else None
+        if words is None or words[0] != name:
+            then = "nothing" if words is None else words[0]
+            self.stray(f"the checkpoint store is asked for {name}, in the trace for {then}")
+            raise Astray(self.astray)
+        return words

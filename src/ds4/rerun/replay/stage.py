@@ -1,0 +1,135 @@
+"""The server of a trace, assembled of the real parts and the recorded world."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from ds4.api.access import Access
+from ds4.api.app import build_app
+from ds4.api.keys import Keyring
+from ds4.api.origin import Hosts
+from ds4.api.services import Services
+from ds4.core.clock import SystemClock
+from ds4.core.ports import Ids, Tokenizer
+from ds4.formats.registry import family_named
+from ds4.formats.tools.registry import tool_format_named
+from ds4.observe.records import Observer
+from ds4.observe.requests import Journal
+from ds4.observe.tee import tee
+from ds4.observe.trace.reading import Run
+from ds4.observe.trace.values import Json
+from ds4.prompt.options import PromptOptions
+from ds4.prompt.renderer import PromptRenderer
+from ds4.rerun.head import Doors, Head
+from ds4.rerun.recorder import Recorder
+from ds4.rerun.replay.engine import RecordedEngine
+from ds4.rerun.replay.gates import Gates
+from ds4.rerun.replay.ports import (
+    Gate,
+    GatedBackend,
+    GatedRunner,
+    GatedSleep,
+    RecordedIds,
+    RecordedKeys,
+    RecordedMoments,
+)
+from ds4.rerun.replay.script import Script
+from ds4.rerun.replay.store import RecordedRates, RecordedStore
+from ds4.rerun.replay.tokenizer import RecordedTokenizer
+from ds4.rerun.replay.visit import NUMBER
+from ds4.schedule.bridge import Command, LocalBackend
+from ds4.schedule.scheduler import CachePlan, Scheduler
+from ds4.wiring import AnswerStyle, readers
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`posted` commands wait for the turn that took them then. `made` is the new trace."""
+
+    app: ASGIApp
+    scheduler: Scheduler
+    backend: LocalBackend
+    posted: deque[Command]
+    script: Script
+    gates: Gate
+    tokenizer: RecordedTokenizer
+    made: list[Json]
+
+
+def stage(head: Head, run: Run) -> Stage:
+    """Needs a running event loop."""
+    script, gates = Script(), Gates[tuple[str, object], int]()
+    made: list[Json] = []
+    known = RecordedTokenizer(head.vocabulary, run.lines)
+    rates = RecordedRates(script)
+    moments = RecordedMoments(run.lines)
+    recorder = Recorder(made.append, moments, SystemClock(), rates=rates, number=lambda scope: scope[NUMBER])
+    engine = recorder.engine(RecordedEngine(head, known, script))
+    store = RecordedStore(script) if head.cache.disk else None
+    cache = recorder.cache(CachePlan(head.cache.knobs, head.cache.ram, head.cache.marks, store))
+    journal = Journal(recorder.clock)
+    observe = tee(journal, recorder.observe)
+    posted: deque[Command] = deque()
+    backend: LocalBackend
+    scheduler = recorder.scheduler(
+        engine, head.limits, recorder.clock, observe, lambda out: backend.deliver(out), cache
+    )
+    loop = asyncio.get_running_loop()
+    backend = LocalBackend(loop, posted.append, recorder.clock, scheduler.status(), head.max_queue)
+    ids = recorder.ids(RecordedIds(run.lines))
+    services = recorder.services(
+        _services(
+            head, GatedBackend(backend, gates), engine.tokenizer, recorder, ids, observe, journal, gates
+        )
+    )
+    recorder.begin(lambda: head)
+    return Stage(recorder.app(build_app(services)), scheduler, backend, posted, script, gates, known, made)
+
+
+def _services(
+    head: Head,
+    backend: GatedBackend,
+    tokenizer: Tokenizer,
+    recorder: Recorder,
+    ids: Ids,
+    observe: Observer,
+    journal: Journal,
+    gates: Gate,
+) -> Services:
+    model, family = head.model, family_named(head.model.family)
+    asked = head.prompts
+    options = PromptOptions(asked.n_ctx, family.efforts, asked.tools_first, asked.preamble, asked.think_max)
+    style = AnswerStyle(family.reasoning, tool_format_named(model.tool_format))
+    return Services(
+        backend=backend,
+        renderer=PromptRenderer(
+            tokenizer,
+            model.template,
+            recorder.clock,
+            bos_token=model.bos,
+            eos_token=model.eos,
+            options=options,
+        ),
+        reader=readers(style, tokenizer, ids, observe),
+        tokenizer=tokenizer,
+        card=model.card,
+        clock=recorder.clock,
+        ids=ids,
+        observe=observe,
+        journal=journal,
+        version=head.version,
+        started=head.t[0],
+        access=_access(head.doors),
+        limits=head.api,
+        longest_piece=lambda: head.vocabulary.longest,
+        keep_billing_header=head.keep_billing_header,
+        run=GatedRunner(gates),
+        sleep=GatedSleep(gates),
+    )
+
+
+def _access(doors: Doors) -> Access:
+    keys = RecordedKeys() if doors.locked else Keyring()
+    return Access(Hosts(frozenset(doors.names), any_name=doors.any_name), keys, cors=doors.cors)

@@ -1,0 +1,44 @@
+"""Values as JSON and back."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ds4.observe.trace.values import packed, plain, unpacked
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True)
+class Thing:
+    colour: Colour
+    parts: tuple[object, ...]
+
+
+@given(st.binary())
+def test_bytes_come_back(data: bytes) -> None:
+    assert unpacked(packed(data)) == data
+
+
+@pytest.mark.parametrize("value", [7, None, {"b65": "x"}, {"b64": "?"}])
+def test_what_was_never_packed_is_refused(value: object) -> None:
+    with pytest.raises(ValueError):
+        unpacked(value)
+
+
+def test_a_dataclass_is_its_fields() -> None:
+    thing = Thing(Colour.RED, (np.arange(2, dtype=np.int32), b"ab", frozenset({"y", "x"}), None))
+    assert plain(thing) == {"colour": "red", "parts": [[0, 1], "ab", ["x", "y"], None]}
+    assert plain({"a": thing}, kinds=True) == {"a": {"kind": "Thing", **_fields(thing)}}
+
+
+def _fields(thing: Thing) -> dict[str, object]:
+    found = plain(thing)
+    assert isinstance(found, dict)
+    return found
