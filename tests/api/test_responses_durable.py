@@ -16,13 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.api.app import build_app
-from ds4.api.responses import database, tables
+from ds4.api.responses import tables
 from ds4.api.responses.database import Database
 from ds4.api.responses.durable import FILE, FOLDER, MAX_BYTES, DurableStore, open_store
 from ds4.api.responses.store import Item, MemoryStore, Stored
 from ds4.api.workers import Workers
 from ds4.core.events import Text
 from ds4.observe.records import Notice, Record
+from ds4.storage import sqlite_file
+from ds4.storage.sqlite_file import SqliteFile
 from ds4.testing.asgi import Client, Reply
 
 
@@ -259,13 +261,13 @@ def test_two_stores_on_one_file_see_each_others_responses(shelf: Shelf) -> None:
 
 
 def prepared_with(pragma: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    prepare = database._prepare  # noqa: SLF001
+    prepare = sqlite_file._set_up  # noqa: SLF001
 
     def and_then(connection: sqlite3.Connection) -> None:
         prepare(connection)
         connection.execute(pragma)
 
-    monkeypatch.setattr(database, "_prepare", and_then)
+    monkeypatch.setattr(sqlite_file, "_set_up", and_then)
 
 
 @pytest.mark.parametrize(
@@ -370,15 +372,15 @@ def test_what_is_not_to_be_stored_is_not(shelf: Shelf) -> None:
 
 def test_the_event_loop_never_touches_the_file(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     touching = set[int]()
-    current = Database._current  # noqa: SLF001
+    current = SqliteFile._current  # noqa: SLF001
 
-    def watched(self: Database) -> sqlite3.Connection:
+    def watched(self: SqliteFile) -> sqlite3.Connection:
         touching.add(threading.get_ident())
         return current(self)
 
     async def scenario() -> None:
         with desk(shelf) as server:
-            monkeypatch.setattr(Database, "_current", watched)
+            monkeypatch.setattr(SqliteFile, "_current", watched)
             answer = (await server.ask()).json()
             path = f"/v1/responses/{answer['id']}"
             await server.ask(previous_response_id=answer["id"], stream=True)

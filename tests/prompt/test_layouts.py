@@ -170,7 +170,7 @@ def test_where_reasoning_is_dropped_the_last_generation_marker_is_kept(family: s
     first, second = extended(family, Conversation(QUESTION), answer, say("user", "Sure?"))
     kept = common_prefix(first.text, second.text)
     assert first.text[kept:].strip("\n<") == "think>"
-    turn = [b for b in first.boundaries if b.kind is BoundaryKind.TURN_START][-1]
+    turn = next(b for b in first.boundaries if b.kind is BoundaryKind.ANSWER_START)
     assert turn.message == len(QUESTION)
     shared = common_prefix(list(first.ids), list(second.ids))
     assert turn.row < shared
@@ -236,7 +236,7 @@ def test_every_turn_has_a_boundary(family: str) -> None:
         (BoundaryKind.TURN_START, 2),
         (BoundaryKind.TURN_START, 3),
         (BoundaryKind.LAST_USER_START, 3),
-        (BoundaryKind.TURN_START, 4),
+        (BoundaryKind.ANSWER_START, 4),
         (BoundaryKind.PROMPT_END, 4),
     ]
     pieces = tokenizer(family).piece

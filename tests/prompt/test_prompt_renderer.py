@@ -199,16 +199,19 @@ def test_a_boundary_inside_a_token_moves_before_it() -> None:
     assert [b.row for b in between.boundaries[:2]] == [len("system\ns") + len("us") + 2] * 2
 
 
-def test_a_short_prompt_has_only_its_end() -> None:
+def test_a_short_prompt_has_only_its_end_and_where_the_answer_begins() -> None:
     plan = PromptRenderer(ByteTokenizer(CHATML), TURNS, FakeClock()).render(LATE)
-    assert [b.kind for b in plan.boundaries] == [BoundaryKind.PROMPT_END]
+    assert [b.kind for b in plan.boundaries] == [BoundaryKind.ANSWER_START, BoundaryKind.PROMPT_END]
 
 
 def test_folded_messages_have_no_index() -> None:
     source = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}" + TURNS
     renderer = PromptRenderer(ByteTokenizer(CHATML), source, FakeClock(), min_boundary_chars=0)
     plan = renderer.render(chat(("system", "s"), ("user", "u"), ("assistant", "a"), ("user", "v")))
-    assert [(b.kind, b.message) for b in plan.boundaries[:-1]] == [(BoundaryKind.LAST_USER_START, None)]
+    assert [(b.kind, b.message) for b in plan.boundaries[:-1]] == [
+        (BoundaryKind.LAST_USER_START, None),
+        (BoundaryKind.ANSWER_START, None),
+    ]
 
 
 def test_two_extra_renders_at_most_and_one_where_the_places_are_one() -> None:

@@ -7,6 +7,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from ds4.core.usage import Replay
+
 _ID_BITS = 30
 _ID_MASK = (1 << _ID_BITS) - 1
 _DIGITS = 9
@@ -54,6 +56,8 @@ class BoundaryKind(StrEnum):
     """End of tools and leading system text."""
     TURN_START = "turn_start"
     LAST_USER_START = "last_user_start"
+    ANSWER_START = "answer_start"
+    """The turn to generate begins here, with its marker. Everything before it is the conversation."""
     PROMPT_END = "prompt_end"
 
 
@@ -66,11 +70,26 @@ class Boundary:
     message: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """Where an answer of the history stands: `messages` of the assistant that follow one another.
+
+    It is the rows from `start` to `end`. Where the renderer cannot tell (None), its end is the
+    `messages`-th end token behind its beginning, if that comes before row `until`.
+    """
+
+    messages: int
+    until: int
+    start: int | None = None
+    end: int | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptPlan:
-    """A request as rows. `text` is the rendered text, the second key of the prefix index.
+    """A request as rows. `text` is what the template wrote, also where `replay` put other tokens.
 
-    `namespace` separates callers: reuse never crosses it.
+    `namespace` separates callers: reuse never crosses it. `turns` are the answers of the history that are
+    complete, in order.
     """
 
     items: tuple[Tokens | Image, ...]
@@ -78,6 +97,8 @@ class PromptPlan:
     namespace: str
     text: str
     ids: Ids
+    turns: tuple[PastTurn, ...] = ()
+    replay: Replay = Replay()  # noqa: RUF009  (frozen)
 
     @property
     def rows(self) -> int:
@@ -91,6 +112,7 @@ class PromptPlan:
         text: str = "",
         boundaries: Iterable[Boundary] = (),
         namespace: str = "",
+        turns: Iterable[PastTurn] = (),
     ) -> "PromptPlan":
         kept = tuple(items)
         flat: list[int] = []
@@ -98,4 +120,10 @@ class PromptPlan:
             flat.extend(item.ids if isinstance(item, Tokens) else item.row_ids())
         ids = np.asarray(flat, dtype=np.int32)
         ids.setflags(write=False)
-        return cls(kept, tuple(boundaries), namespace, text, ids)
+        return cls(kept, tuple(boundaries), namespace, text, ids, tuple(turns))
+
+    @property
+    def answer_start(self) -> int | None:
+        """Where the turn to generate begins, with its marker. None where that is not known."""
+        found = (b.row for b in self.boundaries if b.kind is BoundaryKind.ANSWER_START)
+        return next(found, None)

@@ -7,7 +7,7 @@ Rules:
 - Continued saves come at every multiple of the interval, so that a crash costs no more than one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ds4.core.plan import Boundary, BoundaryKind
@@ -15,8 +15,8 @@ from ds4.core.step import Caps, Trim
 from ds4.core.usage import SaveReason
 
 TAIL = 4
-"""A mark so many rows before the end of the prompt: a retry, or the same prompt with thinking switched, goes
-back to it, and at least one row must be left to compute."""
+"""A mark so many rows before the end of a prompt that does not say where the answer begins: a retry, or the
+same prompt with thinking switched, goes back to it, and at least one row must be left to compute."""
 _ANCHORS = (BoundaryKind.SYSTEM_END, BoundaryKind.LAST_USER_START)
 
 
@@ -50,7 +50,7 @@ class Place:
 
 
 def places(
-    rows: int, boundaries: Iterable[Boundary], caps: Caps, knobs: Knobs, reused: int
+    rows: int, boundaries: Sequence[Boundary], caps: Caps, knobs: Knobs, reused: int
 ) -> tuple[Place, ...]:
     """For a prompt of `rows` rows, `reused` of which are there. In order, one for each row."""
     found = {place.row: place for place in _marks(rows, boundaries, caps, knobs)}
@@ -79,17 +79,19 @@ def anchor(rows: int, boundaries: Iterable[Boundary], knobs: Knobs) -> int:
     return kept if kept >= least else rows
 
 
-def _marks(rows: int, boundaries: Iterable[Boundary], caps: Caps, knobs: Knobs) -> Iterable[Place]:
+def _marks(rows: int, boundaries: Sequence[Boundary], caps: Caps, knobs: Knobs) -> Iterable[Place]:
     if caps.trim is Trim.ANY:
         return
+    answers = [b.row for b in boundaries if b.kind is BoundaryKind.ANSWER_START and 0 < b.row < rows]
+    last = answers[-1] if answers else rows - TAIL
     for boundary in boundaries:
-        if boundary.row < rows - TAIL:
+        if boundary.row < last:
             yield Place(boundary.row, mark=True)
     if knobs.spacing:
-        for row in range(knobs.spacing, rows - TAIL, knobs.spacing):
+        for row in range(knobs.spacing, last, knobs.spacing):
             yield Place(row, mark=True)
-    if rows > TAIL:
-        yield Place(rows - TAIL, mark=True)
+    if last > 0:
+        yield Place(last, mark=True)
 
 
 def _saves(rows: int, boundaries: Iterable[Boundary], knobs: Knobs, reused: int) -> Iterable[Place]:

@@ -9,9 +9,9 @@ from typing import assert_never
 
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Conversation, ImagePart, Message, Role, TextPart, Tool, ToolCall
+from ds4.core.thoughts import given_reasoning, split_thoughts
 from ds4.formats.thinking import Mode
 from ds4.prompt.marks import Arguments, Client, Mixed, Option, OurText, parse
-from ds4.prompt.thoughts import given_reasoning, split_thoughts
 from ds4.prompt.traits import Traits
 
 _RESERVED = frozenset({"messages", "tools"})

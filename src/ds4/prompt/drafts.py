@@ -95,10 +95,15 @@ class Drafter:
             f"the model's chat template does not take this conversation: {refusal}", param="messages"
         ) from refusal
 
-    def again(self, draft: Draft, messages: TemplateMessages) -> str | None:
-        """Another render with other messages, None when the template does not take them."""
+    def again(self, draft: Draft, messages: TemplateMessages, *, generates: bool = True) -> str | None:
+        """Another render with other messages, None when the template does not take them.
+
+        Unless it `generates`, no answer begins at its end.
+        """
         try:
             values = draft.values | {"messages": messages}
+            if not generates:
+                values["add_generation_prompt"] = False
             return self._template.render(values, draft.guard, draft.input_chars)
         except (Refusal, TemplateError):
             return None

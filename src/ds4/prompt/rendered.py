@@ -26,10 +26,27 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """Where an answer of the history stands, by characters.
+
+    It is `messages` of the assistant that follow one another. It lies before `until`; `start` and `end` are
+    exact where they are known.
+    """
+
+    messages: int
+    until: int
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Rendered:
+    """`turns` are the complete answers of the history, in order."""
+
     text: str
     guarded: str
     marks: tuple[Mark, ...] = ()
+    turns: tuple[Span, ...] = ()
 
 
 class Source(Protocol):

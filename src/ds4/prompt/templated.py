@@ -3,12 +3,14 @@
 from functools import partial
 
 from ds4.core.messages import Conversation
+from ds4.core.plan import BoundaryKind
 from ds4.core.ports import Clock
 from ds4.prompt.boundaries import find_marks
 from ds4.prompt.drafts import Draft, Drafter
 from ds4.prompt.late_tools import with_late_tools
 from ds4.prompt.options import PromptOptions
 from ds4.prompt.rendered import Mark, Rendered
+from ds4.prompt.turns import find_answers
 
 
 class TemplateSource:
@@ -34,7 +36,12 @@ class TemplateSource:
     def render(self, conversation: Conversation) -> Rendered:
         """Raises BadRequest on what the template refuses, TemplateError on what it fails at."""
         draft = self._drafter.draft(with_late_tools(conversation, wraps=True))
-        return Rendered(draft.guard.restore(draft.text), draft.text, self._marks(draft))
+        answers = find_answers(draft, self._drafter, conversation)
+        marks = self._marks(draft)
+        if answers.begins is not None:
+            end = len(conversation.messages) if draft.as_sent else None
+            marks = (*marks, Mark(answers.begins, BoundaryKind.ANSWER_START, end))
+        return Rendered(draft.guard.restore(draft.text), draft.text, marks, answers.past)
 
     def _marks(self, draft: Draft) -> tuple[Mark, ...]:
         if len(draft.text) < self._min_boundary_chars:

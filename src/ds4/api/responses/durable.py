@@ -13,9 +13,10 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from ds4.api.responses.database import Database, Unusable
+from ds4.api.responses.database import Database
 from ds4.api.responses.store import Item, MemoryStore, ResponseStore, Stored
 from ds4.observe.records import Notice, Observer
+from ds4.storage.sqlite_file import Unusable
 
 T = TypeVar("T")
 

@@ -7,6 +7,7 @@ import sqlite3
 from hashlib import blake2b
 
 from ds4.api.responses.store import Item, Stored
+from ds4.storage.sqlite_file import bytes_used, number
 
 VERSION = 1
 """Raise it with every change."""
@@ -30,12 +31,6 @@ CREATE INDEX IF NOT EXISTS by_item ON places (item);
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
-
-
-def version(connection: sqlite3.Connection) -> int | None:
-    """None while there are no tables."""
-    found = _number(connection, "PRAGMA user_version")
-    return found if found or _number(connection, "SELECT count(*) FROM sqlite_master") else None
 
 
 def find(connection: sqlite3.Connection, namespace: str, response_id: str) -> tuple[int, bytes] | None:
@@ -75,8 +70,8 @@ def insert(connection: sqlite3.Connection, namespace: str, stored: Stored) -> No
     ).lastrowid
     parts = ((_EARLIER, stored.earlier), (_INPUT, stored.input), (_OUTPUT, stored.output))
     items = [(part, item) for part, found in parts for item in found]
-    for number, (part, item) in enumerate(items):
-        place = (key, number, part, _item_key(connection, namespace, item))
+    for position, (part, item) in enumerate(items):
+        place = (key, position, part, _item_key(connection, namespace, item))
         connection.execute("INSERT INTO places (response, number, part, item) VALUES (?, ?, ?, ?)", place)
 
 
@@ -122,12 +117,5 @@ def shrink(connection: sqlite3.Connection, max_responses: int, max_bytes: int) -
 
 
 def _is_over(connection: sqlite3.Connection, max_responses: int, max_bytes: int) -> bool:
-    count = _number(connection, "SELECT count(*) FROM responses")
-    pages = _number(connection, "PRAGMA page_count") - _number(connection, "PRAGMA freelist_count")
-    size = pages * _number(connection, "PRAGMA page_size")
-    return count > max_responses or (count > 0 and size > max_bytes)
-
-
-def _number(connection: sqlite3.Connection, query: str) -> int:
-    (value,) = connection.execute(query).fetchone()
-    return int(value)
+    count = number(connection, "SELECT count(*) FROM responses")
+    return count > max_responses or (count > 0 and bytes_used(connection) > max_bytes)

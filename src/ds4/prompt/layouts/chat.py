@@ -6,11 +6,11 @@ from itertools import groupby
 
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Conversation, ImagePart, Message, Role, Tool, ToolCall
+from ds4.core.thoughts import split_thoughts
 from ds4.formats.preamble import Preamble
 from ds4.formats.thinking import Effort
 from ds4.prompt.json_text import SPACED, dump, parse
 from ds4.prompt.results import in_call_order
-from ds4.prompt.thoughts import split_thoughts
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def _write(chat: Chat, out: Writer, dialect: Dialect) -> None:
         out.turn_starts(run[0])
         _write_turn(chat, out, run, dialect)
         if not chat.open_ended(run[-1]):
+            out.turn_ends(run[-1])
             out.ours(END)
     if chat.generates:
         out.answer_starts(chat.size)

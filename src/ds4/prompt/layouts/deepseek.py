@@ -127,6 +127,7 @@ class _Turns:
         if entry.calls:
             write_calls(self._out, entry.calls, self._dialect.words)
         if not self._chat.open_ended(entry):
+            self._out.turn_ends(entry)
             self._out.ours(EOS)
         self._side = Role.TOOL if entry.calls else None
 

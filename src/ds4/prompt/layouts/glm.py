@@ -49,6 +49,8 @@ def _write_entries(chat: Chat, out: Writer) -> None:
                 _write_results(out, run)
             case role:
                 _write_turn(out, run[0], USER if role is Role.USER else SYSTEM)
+        if not chat.open_ended(run[-1]):
+            out.turn_ends(run[-1])
 
 
 def _write_results(out: Writer, run: tuple[Entry, ...]) -> None:

@@ -22,6 +22,7 @@ def write_labels(chat: Chat, out: Writer) -> None:
         out.turn_starts(entry)
         _write_turn(out, entry)
         if not chat.open_ended(entry):
+            out.turn_ends(entry)
             out.ours(GAP)
     if chat.generates:
         out.answer_starts(chat.size)

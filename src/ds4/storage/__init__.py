@@ -1,0 +1,1 @@
+"""What every file that outlives the process needs, whatever is in it."""
