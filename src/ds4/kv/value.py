@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 HALF_LIFE = 6 * 3600.0
-NOTHING = 0.01
+NEGLIGIBLE = 0.01
 """Hits below this are none."""
 
 
@@ -24,9 +24,14 @@ class Worth:
     used: float
 
 
+def effective_hits(hits: int, used: float, now: float) -> float:
+    """A last use in the future, after the clock was put back, counts as now."""
+    left: float = max(0, hits) * 2.0 ** (-max(0.0, now - used) / HALF_LIFE)
+    return left if left >= NEGLIGIBLE else 0.0
+
+
 def score(state: Worth, now: float) -> float:
-    hits: float = state.hits * 2.0 ** (-max(0.0, now - state.used) / HALF_LIFE)
-    return ((hits if hits >= NOTHING else 0.0) + 1.0) * state.rows / max(state.size, 1)
+    return (effective_hits(state.hits, state.used, now) + 1.0) * state.rows / max(state.size, 1)
 
 
 def victims(states: Iterable[Worth], excess: int, now: float) -> Iterator[Worth]:

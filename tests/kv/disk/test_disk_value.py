@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ds4.kv.disk.value import HALF_LIFE, Family, Loss, common_rows, effective_hits, value
+from ds4.kv.disk.value import Family, Loss, common_rows, value
+from ds4.kv.value import HALF_LIFE, effective_hits
 
 ids_lists = st.lists(st.integers(0, 2), max_size=7).map(lambda ids: struct.pack(f"<{len(ids)}i", *ids))
 

@@ -13,7 +13,8 @@ from ds4.kv.disk.index import Index, ModelRow
 from ds4.kv.disk.ledger import Ledger
 from ds4.kv.disk.manifest import Entry, Manifest
 from ds4.kv.disk.runs import Runs
-from ds4.kv.disk.value import Family, effective_hits, value
+from ds4.kv.disk.value import Family, value
+from ds4.kv.value import effective_hits
 
 PINNED = 0
 """The user number of what is about to be written."""

@@ -2,7 +2,7 @@
 
     value = (effective hits + 1) * rows lost / bytes freed
 
-Hits fade: they halve every six hours since the last use. Where nothing is shared and nothing related is
+Hits fade (`kv.value`). Where nothing is shared and nothing related is
 kept, the rows lost are all its rows and the bytes freed all its bytes.
 
 With related checkpoints, only what goes with this one counts, on both sides. Where the memory cannot be cut
@@ -16,8 +16,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-HALF_LIFE = 6 * 3600.0
-NEGLIGIBLE = 0.01
 STAND_IN = 0.05
 """What a row counts that a longer checkpoint has too."""
 ASKED_FOR = 0.45
@@ -32,13 +30,6 @@ class Loss:
     rows: int
     lost: int
     beyond: int
-
-
-def effective_hits(hits: int, last_used: float, now: float) -> float:
-    """A last use in the future, after the clock was put back, counts as now."""
-    age = max(0.0, now - last_used)
-    left = max(0, hits) * 0.5 ** (age / HALF_LIFE)
-    return left if left >= NEGLIGIBLE else 0.0
 
 
 def value(hits: float, loss: Loss, freed: int) -> float:
