@@ -64,13 +64,15 @@ class Remembering:
         self.tokenizer: LlamaTokenizer = engine.tokenizer
         self._now: list[list[Ran | Cut]] = [[] for _ in range(engine.info.n_slots)]
         self._past: list[History] = []
-        self._saved: list[tuple[Snapshot, History]] = []
+        self._mixed = [False] * engine.info.n_slots
+        self._saved: list[tuple[Snapshot, History, bool]] = []
         for slot in range(engine.info.n_slots):
             engine.clear(slot)
 
     def histories(self) -> list[History]:
         """Of every memory there was, from its first row on."""
-        return [*self._past, *(tuple(now) for now in self._now if now)]
+        now = zip(self._now, self._mixed, strict=True)
+        return [*self._past, *(tuple(events) for events, mixed in now if events and not mixed)]
 
     def sampler(self, sampling: Sampling, prompt: Sequence[int]) -> Sampler:
         return Watched(self._engine.sampler(sampling, prompt))
@@ -90,26 +92,35 @@ class Remembering:
 
     def clear(self, slot: int) -> None:
         self._engine.clear(slot)
-        if self._now[slot]:
-            self._past.append(tuple(self._now[slot]))
-            self._now[slot] = []
+        self._remember(slot)
+        self._now[slot], self._mixed[slot] = [], False
 
     def copy(self, source: int, target: int) -> None:
         self.clear(target)
         self._engine.copy(source, target)
-        self._now[target] = list(self._now[source])
+        self._now[target], self._mixed[target] = list(self._now[source]), self._mixed[source]
 
     def export(self, slot: int, kind: SnapshotKind) -> Snapshot:
         snapshot = self._engine.export(slot, kind)
-        self._saved.append((snapshot, tuple(self._now[slot])))
+        self._saved.append((snapshot, tuple(self._now[slot]), self._mixed[slot]))
         return snapshot
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
-        """From now on the slot's memory is the saved one, whatever was in it."""
+        """From now on the slot's memory is the saved one, whatever was in it.
+
+        But a PARTIAL one only brings what cannot be rolled back. The rest is still the slot's: where that
+        was made by other steps, no steps alone make the same memory again.
+        """
         self._engine.load(slot, snapshot)
-        if self._now[slot]:
+        _, history, mixed = next(saved for saved in self._saved if saved[0] == snapshot)
+        if snapshot.kind is SnapshotKind.PARTIAL:
+            mixed |= self._mixed[slot] or not _goes_on(history, self._now[slot])
+        self._remember(slot)
+        self._now[slot], self._mixed[slot] = list(history), mixed
+
+    def _remember(self, slot: int) -> None:
+        if self._now[slot] and not self._mixed[slot]:
             self._past.append(tuple(self._now[slot]))
-        self._now[slot] = list(next(history for saved, history in self._saved if saved == snapshot))
 
     def frontier(self, slot: int) -> Frontier:
         return self._engine.frontier(slot)
@@ -119,6 +130,15 @@ class Remembering:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def _goes_on(history: Sequence[Ran | Cut], now: Sequence[Ran | Cut]) -> bool:
+    """Whether `now` began with the steps of `history`."""
+    return _cuts(now)[: len(history)] == _cuts(history)
+
+
+def _cuts(history: Sequence[Ran | Cut]) -> list[tuple[bool, int]]:
+    return [(True, len(event.rows)) if isinstance(event, Ran) else (False, event.rows) for event in history]
 
 
 def same_again(engine: LlamaEngine, history: History) -> bool:
