@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from disk_states import Bench, conversation, keys, save_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ds4.core.step import Snapshot
@@ -70,6 +70,7 @@ FILES = (
 )
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(st.sampled_from(FILES), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_a_flipped_byte(
     written: Path,

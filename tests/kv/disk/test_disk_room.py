@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from disk_states import MIB, ROW, Bench, conversation, keys, save_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ds4.core.step import Snapshot, Trim
@@ -60,6 +60,7 @@ def test_a_conversation_gives_way_from_its_end(tmp_path: Path) -> None:
         assert kept == sorted(kept, reverse=True), "no hole: what is left is a prefix"
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(st.sampled_from((Trim.ANY, Trim.BOUNDARY)), st.integers(0, 10**6))
 def test_the_budget_holds_over_a_random_run(
     tmp_path_factory: pytest.TempPathFactory, trim: Trim, seed: int

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from disk_states import MIB, Bench, conversation, keys, save_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ds4.core.step import Snapshot
@@ -114,6 +114,7 @@ def test_a_directory_cleared_while_a_server_runs(pair: tuple[Bench, Bench]) -> N
     assert one.read(new.checkpoint.key) == new.snapshot
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(st.integers(0, 10**6))
 def test_writing_and_evicting_in_turn(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     choose = random.Random(seed)
