@@ -10,6 +10,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +65,8 @@ def start(path: Path, seed: int) -> Child:
         try:
             write_for_ever(path, seed, tell)
         finally:
+            traceback.print_exc()
+            sys.stderr.flush()
             os._exit(1)
     os.close(tell)
     return Child(pid, told)

@@ -7,6 +7,7 @@ Rules of this file:
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -16,6 +17,7 @@ from ds4.kv.disk.folder import Folder, Unusable
 APPLICATION = 0x64733476  # "ds4v"
 SCHEMA = 1
 BUSY_SECONDS = 60.0
+BUSY_TRIES, BUSY_PAUSE = 40, 0.05
 SMALLEST_LOG = 64 << 10
 LARGEST_LOG = 4 << 20
 LOGS_PER_SPACE = 64
@@ -44,6 +46,18 @@ class Damaged(Exception):
 
 def connect(folder: Folder, space: int, *, create: bool) -> sqlite3.Connection:
     """A checked connection. Raises Unusable, Damaged, OSError and sqlite3.Error."""
+    for _ in range(BUSY_TRIES):
+        try:
+            return _connect(folder, space, create=create)
+        except sqlite3.OperationalError as error:
+            # Whoever makes a file, or mends one after a kill, may be met without SQLite waiting for it.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(BUSY_PAUSE)
+    return _connect(folder, space, create=create)
+
+
+def _connect(folder: Folder, space: int, *, create: bool) -> sqlite3.Connection:
     if create:
         folder.touch(folder.index)
     elif not folder.index.exists():
