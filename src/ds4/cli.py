@@ -171,6 +171,7 @@ class Program:
             sink,
             self._journal,
             self._access,
+            cache.notebook,
             watch.clock,
         )
         for text in start_lines(

@@ -27,6 +27,10 @@ def _unusual(report: CacheReport) -> Iterator[str]:
         yield f"row={report.difference.row}"
     if report.normalised:
         yield f"normalised={','.join(report.normalised)}"
+    if report.replay.turns:
+        yield f"replayed={report.replay.turns}"
+    if report.replay.refused:
+        yield f"not_replayed={','.join(f'{sent.message}:{sent.why}' for sent in report.replay.refused)}"
 
 
 def _ms(seconds: float) -> str:

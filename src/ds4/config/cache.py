@@ -90,3 +90,24 @@ class CacheOptions:
         topic=Topic.CACHE,
         about="do not use checkpoints that another quantisation of the same model has written",
     )
+    tool_memory_max_ids: int = option(
+        "--tool-memory-max-ids",
+        topic=Topic.CACHE,
+        metavar="N",
+        read=integer(1),
+        default=100_000,
+        about="remember the tokens of answers with so many tool calls in all (an answer without one "
+        "counts as one), so that what clients send back of them is replayed exactly; at most 512 MiB",
+    )
+    disable_exact_dsml_tool_replay: bool = flag(
+        "--disable-exact-dsml-tool-replay",
+        topic=Topic.CACHE,
+        about="remember and replay nothing: prompts are what the template makes of what the client sends, in "
+        "every format",
+    )
+    reasoning_by_template: bool = flag(
+        "--reasoning-by-template",
+        topic=Topic.CACHE,
+        about="keep earlier reasoning in a prompt only where the model's template does; by default what is "
+        "replayed has all of its reasoning, and nothing must be computed again",
+    )

@@ -85,6 +85,8 @@ def decision(report: CacheReport) -> str:
         "healed": "yes" if report.healed else "",
         "other_quant": report.other_quant,
         "normalised": ",".join(report.normalised),
+        "replayed": str(report.replay.turns or ""),
+        "not_replayed": ",".join(f"{sent.message}:{sent.why}" for sent in report.replay.refused),
     }
     return "".join(f" {key}={value(said)}" for key, said in keys.items() if said)
 

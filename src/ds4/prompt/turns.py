@@ -1,8 +1,9 @@
 """Where the answers stand in a text that a template from outside has written.
 
 The conversation is rendered once more: without the marker of the answer to generate, and with an unused
-character in front of what follows each answer. If the text is otherwise the same, it shows where the answer
-to generate begins, and a place that each answer of the history ends before. If not, nothing is known.
+character in front of what follows each answer, and behind the last message. If the text up to there is
+otherwise the same, it shows a place that each answer of the history ends before, and the answer to generate
+begins where the two texts part. If not, nothing is known.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from itertools import accumulate, groupby
 
 from ds4.core.messages import Conversation, Role
 from ds4.prompt.drafts import Draft, Drafter, TemplateMessages
+from ds4.prompt.prefix import common_prefix
 from ds4.prompt.rendered import Span
 
 
@@ -32,33 +34,42 @@ def find_answers(draft: Draft, drafter: Drafter, sent: Conversation) -> Answers:
 
 def _groups(answers: Iterable[bool]) -> list[tuple[int, int]]:
     """Runs of answers: the index of the first and of what follows the last."""
-    runs = [
-        (is_answer, [i for i, _ in run])
-        for is_answer, run in groupby(enumerate(answers), lambda pair: pair[1])
-    ]
-    return [(run[0], run[-1] + 1) for is_answer, run in runs if is_answer]
+    found = []
+    at = 0
+    for is_answer, run in groupby(answers):
+        end = at + len(tuple(run))
+        if is_answer:
+            found.append((at, end))
+        at = end
+    return found
 
 
 def _find(draft: Draft, drafter: Drafter, groups: Sequence[tuple[int, int]]) -> Answers | None:
     sentinel = draft.guard.sentinel
     followed = [group for group in groups if group[1] < len(draft.messages)]
-    text = drafter.again(
-        draft, _marked(draft.messages, [end for _, end in followed], sentinel), generates=False
-    )
+    marked = _marked(draft.messages, [end for _, end in followed], sentinel)
+    if not draft.continues:
+        marked[-1] = marked[-1] | {"content": _ended(str(marked[-1]["content"]), sentinel)}
+    text = drafter.again(draft, marked, generates=False)
     if text is None:
         return None
-    parts = text.split(sentinel)
-    if draft.continues:
-        parts.pop()
+    *parts, tail = text.split(sentinel)
     head = "".join(parts)
     if len(parts) != len(followed) + 1 or not draft.text.startswith(head):
         return None
-    places = accumulate(map(len, parts[:-1]))
-    past = [Span(end - start, until) for (start, end), until in zip(followed, places, strict=True)]
+    past = [
+        Span(end - start, until)
+        for (start, end), until in zip(followed, accumulate(map(len, parts)), strict=False)
+    ]
     if draft.continues:
         return Answers(tuple(past))
-    past += [Span(end - start, len(head)) for start, end in groups[len(followed) :]]
-    return Answers(tuple(past), len(head))
+    begins = len(head) + common_prefix(tail, draft.text[len(head) :])
+    open_ended = groups[len(followed) :]
+    if open_ended and begins < len(head) + len(tail):
+        # Calls stand behind the last text.
+        return None
+    past += [Span(end - start, begins) for start, end in open_ended]
+    return Answers(tuple(past), begins)
 
 
 def _marked(messages: TemplateMessages, places: Sequence[int], sentinel: str) -> TemplateMessages:
@@ -70,3 +81,8 @@ def _marked(messages: TemplateMessages, places: Sequence[int], sentinel: str) ->
         blanks = content[: len(content) - len(text)]
         marked[place] = messages[place] | {"content": f"{blanks}{sentinel}{text}"}
     return marked
+
+
+def _ended(content: str, sentinel: str) -> str:
+    text = content.rstrip()
+    return f"{text}{sentinel}{content[len(text) :]}"

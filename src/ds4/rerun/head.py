@@ -15,6 +15,7 @@ from ds4.core.ports import Engine, Tokenizer
 from ds4.core.step import Caps, MemoryUse, ModelInfo
 from ds4.formats.preamble import Preamble
 from ds4.kv.policy import Knobs
+from ds4.kv.replay.notebook import Options as ReplayOptions
 from ds4.observe.trace.reading import VERSION
 from ds4.observe.trace.values import Json, plain
 from ds4.prompt.options import PromptOptions
@@ -75,6 +76,7 @@ class Cache:
     ram: int
     marks: int
     disk: bool
+    replay: ReplayOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def head(
     moment: tuple[float, float],
     redacted: bool = False,
 ) -> Head:
+    replay = None if cache.notebook is None else cache.notebook.options
     info = replace(engine.info, path=Path(engine.info.path).name)
     return Head(
         trace=VERSION,
@@ -163,7 +166,7 @@ def head(
         prompts=Prompts(options.n_ctx, options.tools_first, options.preamble, options.think_max),
         limits=limits,
         max_queue=max_queue,
-        cache=Cache(cache.knobs, cache.ram, cache.marks, cache.store is not None),
+        cache=Cache(cache.knobs, cache.ram, cache.marks, cache.store is not None, replay),
         api=services.limits,
         keep_billing_header=services.keep_billing_header,
         doors=doors(services.access),

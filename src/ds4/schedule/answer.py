@@ -33,6 +33,7 @@ def digest(session: Session, tokens: Iterable[Sampled], tokenizer: Tokenizer) ->
 def finish(session: Session, stop: Stop) -> tuple[tuple[ParsedEvent, ...], Finish]:
     """What the reader still held back, and the Finish. The reader may know better why it ended."""
     held = session.job.reader.flush(cut=stop.reason in CUT)
+    session.said.told(held.events)
     end = held.hint.stop or stop
     return held.events, Finish(end.reason, session.usage, session.report, end.sequence)
 
@@ -47,6 +48,7 @@ def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: li
     session.last = token
     fed = session.job.reader.feed(Piece(tokenizer.piece(token), token, tokenizer.is_control(token), sampled))
     events.extend(fed.events)
+    session.said.sampled(token, fed.events)
     _count_reasoning(session, fed.events)
     session.hint = fed.hint
     if fed.hint.stop is not None:

@@ -112,4 +112,11 @@ class FrontDesk:
 
 def _completed(session: Session, report: CacheReport) -> CacheReport:
     why = MissReason.DAMAGED if session.damaged else report.reason
-    return replace(report, reason=why, waited_seconds=session.waited, normalised=session.job.normalised)
+    job = session.job
+    return replace(
+        report,
+        reason=why,
+        waited_seconds=session.waited,
+        normalised=job.normalised,
+        replay=job.plan.replay,
+    )

@@ -23,6 +23,7 @@ from ds4.core.step import Outcome, StepPlan, Work
 from ds4.core.usage import SaveReason
 from ds4.kv.checkpoint import CheckpointStore
 from ds4.kv.policy import Knobs, Place, due
+from ds4.kv.replay.notebook import Notebook
 from ds4.observe.records import Observer, PromptStarted, Queued
 from ds4.schedule.answer import digest, finish
 from ds4.schedule.desk import FrontDesk
@@ -52,12 +53,16 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class CachePlan:
-    """What is kept beside the slots. `ram` bytes for whole states, `marks` bytes for PARTIAL ones."""
+    """What is kept beside the slots. `ram` bytes for whole states, `marks` bytes for PARTIAL ones.
+
+    Answers are remembered in the `notebook`.
+    """
 
     knobs: Knobs = Knobs()  # noqa: RUF009  (frozen)
     ram: int = 0
     marks: int = 256 << 20
     store: CheckpointStore | None = None
+    notebook: Notebook | None = None
 
 
 class SchedulerMaker(Protocol):
@@ -94,6 +99,7 @@ class Scheduler:
         self._queue: list[Session] = []
         self._rates = rates or Rates()
         self._knobs = cache.knobs
+        self._notebook = cache.notebook
         self._stock = Stock(clock, self._rates, ram=cache.ram, marks=cache.marks, store=cache.store)
         keeper = Keeper(engine, self._stock, self._rates, clock, cache.knobs, observe)
         self._pool = SlotPool(engine, clock, self._stock, keeper, self._rates)
@@ -116,6 +122,10 @@ class Scheduler:
         """Ends the job without an answer; its slot keeps what was computed. Unknown ids are ignored."""
         for session in self._sessions():
             if session.job.id == job_id:
+                if session.state is State.DECODE:
+                    # What the reader still holds back was sampled, too.
+                    finish(session, Stop(FinishReason.LENGTH))
+                    self._remember(session, None)
                 self._end(session, Step.CANCEL, "cancelled")
                 return
 
@@ -250,8 +260,17 @@ class Scheduler:
 
     def _finish(self, session: Session, stop: Stop) -> None:
         held, end = finish(session, stop)
+        # Before the client hears of the end: its next request may come at once.
+        self._remember(session, replace(stop, sequence=end.sequence))
         self._emit(session, *held, end)
         self._end(session, Step.FINISH, end.reason)
+
+    def _remember(self, session: Session, end: Stop | None) -> None:
+        """`end` None: the client has left."""
+        if self._notebook is not None:
+            record = session.said.record(session.job.plan, end, self._engine.tokenizer.is_eog)
+            if record is not None:
+                self._notebook.remember(record)
 
     def _fail(self, session: Session, error: Ds4Error) -> None:
         self._emit(session, Failed(error))

@@ -11,6 +11,7 @@ from ds4.core.ports import Sampler
 from ds4.core.usage import CacheReport, Usage
 from ds4.kv.policy import Place
 from ds4.observe.records import Subject
+from ds4.schedule.transcript import Transcript
 
 
 class State(StrEnum):
@@ -92,6 +93,7 @@ class Session:
         self.started = submitted
         self.last = -1
         self.hint = Hint()
+        self.said = Transcript()
         self.generated = 0
         self.reasoned = 0
         self.in_reasoning = False

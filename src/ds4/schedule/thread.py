@@ -105,6 +105,8 @@ class EngineThread:
             if not self._cause:
                 await self.call(self._scheduler.persist)
             await self.call(self._cache.store.close)
+        if self._cache.notebook is not None:
+            await self.call(self._cache.notebook.close)
         if self._engine is not None:
             await self.call(self._engine.close)
         self._executor.shutdown(wait=False)

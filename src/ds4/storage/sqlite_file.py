@@ -124,10 +124,16 @@ def bytes_used(connection: sqlite3.Connection) -> int:
 
 
 def _set_up(connection: sqlite3.Connection) -> None:
+    connection.text_factory = _text
     connection.execute("PRAGMA journal_mode = WAL")
     # Safe against the end of the process; after a power cut the last writes may be missing.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
+
+
+def _text(data: bytes) -> str:
+    # A flipped byte is one row's affair.
+    return data.decode("utf-8", "replace")
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

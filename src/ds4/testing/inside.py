@@ -29,7 +29,7 @@ from ds4.testing.backend import Pump
 from ds4.testing.clock import FakeClock
 from ds4.testing.ids import SequentialIds
 from ds4.testing.pauses import Pauses
-from ds4.wiring import AnswerStyle, readers
+from ds4.wiring import AnswerStyle, readers, replaying
 
 T = TypeVar("T")
 
@@ -46,6 +46,7 @@ class Setting:
     access: Access = field(default_factory=Access)
     cache: CachePlan = CachePlan()  # noqa: RUF009  (frozen)
     tools_first: bool = True
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +129,11 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting(), put: Put |
         cache=cache,
         make=watch.scheduler,
     )
+    template = setting.template or family.template
+    renderer = PromptRenderer(watched.tokenizer, template, watch.clock, options=options)
     services = Services(
         backend=pump.backend,
-        renderer=PromptRenderer(watched.tokenizer, family.template, watch.clock, options=options),
+        renderer=replaying(renderer, setting.cache.notebook, watched.tokenizer),
         reader=readers(style, watched.tokenizer, ids, records.append),
         tokenizer=watched.tokenizer,
         card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),

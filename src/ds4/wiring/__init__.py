@@ -4,6 +4,7 @@ from ds4.wiring.access import access, tls
 from ds4.wiring.answers import readers
 from ds4.wiring.blueprint import AnswerStyle, Blueprint, blueprint
 from ds4.wiring.cache import cache_plan
+from ds4.wiring.replaying import replaying
 from ds4.wiring.services import limits, new_ids, services
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "limits",
     "new_ids",
     "readers",
+    "replaying",
     "services",
     "tls",
 ]

@@ -7,6 +7,10 @@ from ds4.core.ports import Clock, Engine
 from ds4.engine.llama.fit import available_bytes
 from ds4.kv.disk import DiskSettings, DiskStore, open_store
 from ds4.kv.policy import Knobs
+from ds4.kv.replay.database import FILE, Database
+from ds4.kv.replay.disk_copy import DiskCopy
+from ds4.kv.replay.memory import Bounds
+from ds4.kv.replay.notebook import Notebook, Options
 from ds4.observe.records import Notice, Observer
 from ds4.schedule.scheduler import CachePlan
 
@@ -25,7 +29,8 @@ def cache_plan(config: Config, engine: Engine, clock: Clock, observe: Observer) 
     marks = max(MARKS_LEAST, int(ram * MARKS_SHARE))
     observe(Notice(f"KV RAM cache {ram // MIB} MiB (checkpoints for rewinding {marks // MIB} MiB)"))
     store = None if config.kv_disk_dir is None else _store(config, config.kv_disk_dir, engine, clock, observe)
-    return CachePlan(_knobs(config, saves=store is not None), ram=ram, marks=marks, store=store)
+    notebook = None if config.disable_exact_dsml_tool_replay else _notebook(config, engine, clock, observe)
+    return CachePlan(_knobs(config, saves=store is not None), ram, marks, store, notebook)
 
 
 def _knobs(config: Config, *, saves: bool) -> Knobs:
@@ -58,6 +63,15 @@ def _store(
         clock=clock,
         observe=observe,
     )
+
+
+def _notebook(config: Config, engine: Engine, clock: Clock, observe: Observer) -> Notebook:
+    bounds = Bounds(config.tool_memory_max_ids)
+    options = Options(bounds, keeps_reasoning=not config.reasoning_by_template)
+    if config.kv_disk_dir is None:
+        return Notebook(options, clock)
+    database = Database(config.kv_disk_dir / FILE, engine.info.identity.model, bounds, clock)
+    return Notebook(options, clock, DiskCopy(database, observe))
 
 
 def _ram_bytes(config: Config) -> int:

@@ -10,6 +10,7 @@ from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config
 from ds4.core.clock import RandomIds, SystemClock
 from ds4.core.ports import Backend, Clock, Engine, Ids
+from ds4.kv.replay.notebook import Notebook
 from ds4.observe.records import Observer
 from ds4.observe.requests import Journal
 from ds4.prompt.renderer import PromptRenderer
@@ -17,6 +18,7 @@ from ds4.schedule.scheduler import Limits
 from ds4.wiring.answers import readers
 from ds4.wiring.blueprint import DEFAULT_CHUNK, Blueprint
 from ds4.wiring.prompts import prompt_options
+from ds4.wiring.replaying import replaying
 
 SYSTEM_CLOCK = SystemClock()
 
@@ -34,10 +36,11 @@ def services(
     observe: Observer,
     journal: Journal,
     access: Access,
+    notebook: Notebook | None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> Services:
     info, tokenizer = engine.info, engine.tokenizer
-    renderer = PromptRenderer(
+    templated = PromptRenderer(
         tokenizer,
         plan.template,
         clock,
@@ -54,7 +57,7 @@ def services(
     )
     return Services(
         backend=backend,
-        renderer=renderer,
+        renderer=replaying(templated, notebook, tokenizer),
         reader=readers(plan.style, tokenizer, ids, observe),
         tokenizer=tokenizer,
         card=card,

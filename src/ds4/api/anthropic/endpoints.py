@@ -35,7 +35,8 @@ async def count_tokens(services: Services, request: Request) -> Response:
     name_request(request.scope, services.ids.new("req-"))
     card, keep = services.card, services.keep_billing_header
     talk = await parsed(request, services, lambda raw: count_request(raw, card, keep_billing_header=keep))
-    rendering = services.run(lambda: services.renderer.render(talk.conversation))
+    conversation = replace(talk.conversation, namespace=namespace_of(request.scope))
+    rendering = services.run(lambda: services.renderer.render(conversation))
     plan = await while_connected(request.receive, rendering)
     return json_reply({"input_tokens": plan.rows})
 

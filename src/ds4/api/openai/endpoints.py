@@ -24,6 +24,7 @@ from ds4.api.services import Services
 from ds4.api.sse import Head
 from ds4.core.job import Job, JobKind
 from ds4.core.messages import Conversation
+from ds4.core.plan import PromptPlan
 
 Jobs = tuple[Job, ...]
 
@@ -79,10 +80,18 @@ def _completion_jobs(services: Services, request_id: str, namespace: str, asked:
 
 
 async def apply_template(services: Services, request: Request) -> Response:
-    conversation = await parsed(request, services, lambda raw: conversation_of(raw, services.card))
+    sent = await parsed(request, services, lambda raw: conversation_of(raw, services.card))
+    conversation = replace(sent, namespace=namespace_of(request.scope))
     rendering = services.run(lambda: services.renderer.render(conversation))
     plan = await while_connected(request.receive, rendering)
-    return json_reply({"prompt": plan.text, "tokens": plan.ids.tolist()})
+    return json_reply({"prompt": _prompt_text(services, plan), "tokens": plan.ids.tolist()})
+
+
+def _prompt_text(services: Services, plan: PromptPlan) -> str:
+    """What the template wrote; with answers in it that are replayed, what the tokens spell."""
+    if not plan.replay.turns:
+        return plan.text
+    return b"".join(map(services.tokenizer.piece, plan.ids.tolist())).decode(errors="replace")
 
 
 def _named(services: Services, request: Request, prefix: str) -> str:

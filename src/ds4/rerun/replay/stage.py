@@ -15,6 +15,7 @@ from ds4.core.clock import SystemClock
 from ds4.core.ports import Ids, Tokenizer
 from ds4.formats.registry import family_named
 from ds4.formats.tools.registry import tool_format_named
+from ds4.kv.replay.notebook import Notebook
 from ds4.observe.records import Observer
 from ds4.observe.requests import Journal
 from ds4.observe.tee import tee
@@ -41,7 +42,7 @@ from ds4.rerun.replay.tokenizer import RecordedTokenizer
 from ds4.rerun.replay.visit import NUMBER
 from ds4.schedule.bridge import Command, LocalBackend
 from ds4.schedule.scheduler import CachePlan, Scheduler
-from ds4.wiring import AnswerStyle, readers
+from ds4.wiring import AnswerStyle, readers, replaying
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ def stage(head: Head, run: Run) -> Stage:
     recorder = Recorder(made.append, moments, SystemClock(), rates=rates, number=lambda scope: scope[NUMBER])
     engine = recorder.engine(RecordedEngine(head, known, script))
     store = RecordedStore(script) if head.cache.disk else None
-    cache = recorder.cache(CachePlan(head.cache.knobs, head.cache.ram, head.cache.marks, store))
+    # Answers of earlier runs, which lie on a disk, are not in a trace.
+    notebook = None if head.cache.replay is None else Notebook(head.cache.replay, recorder.clock)
+    cache = recorder.cache(CachePlan(head.cache.knobs, head.cache.ram, head.cache.marks, store, notebook))
     journal = Journal(recorder.clock)
     observe = tee(journal, recorder.observe)
     posted: deque[Command] = deque()
@@ -81,7 +84,15 @@ def stage(head: Head, run: Run) -> Stage:
     ids = recorder.ids(RecordedIds(run.lines))
     services = recorder.services(
         _services(
-            head, GatedBackend(backend, gates), engine.tokenizer, recorder, ids, observe, journal, gates
+            head,
+            GatedBackend(backend, gates),
+            engine.tokenizer,
+            recorder,
+            ids,
+            observe,
+            journal,
+            gates,
+            notebook,
         )
     )
     recorder.begin(lambda: head)
@@ -97,21 +108,23 @@ def _services(
     observe: Observer,
     journal: Journal,
     gates: Gate,
+    notebook: Notebook | None,
 ) -> Services:
     model, family = head.model, family_named(head.model.family)
     asked = head.prompts
     options = PromptOptions(asked.n_ctx, family.efforts, asked.tools_first, asked.preamble, asked.think_max)
     style = AnswerStyle(family.reasoning, tool_format_named(model.tool_format))
+    templated = PromptRenderer(
+        tokenizer,
+        model.template,
+        recorder.clock,
+        bos_token=model.bos,
+        eos_token=model.eos,
+        options=options,
+    )
     return Services(
         backend=backend,
-        renderer=PromptRenderer(
-            tokenizer,
-            model.template,
-            recorder.clock,
-            bos_token=model.bos,
-            eos_token=model.eos,
-            options=options,
-        ),
+        renderer=replaying(templated, notebook, tokenizer),
         reader=readers(style, tokenizer, ids, observe),
         tokenizer=tokenizer,
         card=model.card,
