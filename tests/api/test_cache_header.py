@@ -1,7 +1,7 @@
 import pytest
 
 from ds4.api.cache_header import cache_words
-from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
+from ds4.core.usage import AsSent, CacheReport, CacheSource, Difference, MissReason, Replay, Unlike
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,10 @@ from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
         (
             CacheReport(CacheSource.COPIED, 5, 4, difference=Difference(5, None, "", ""), normalised=("a",)),
             "copied reused=5 computed=4 reason=none row=5 normalised=a",
+        ),
+        (
+            CacheReport(replay=Replay(3, (AsSent(7, Unlike.TEXT), AsSent(9, Unlike.CALLS)))),
+            "none reused=0 computed=0 reason=none replayed=3 not_replayed=7:text_changed,9:calls_changed",
         ),
         (CacheReport(normalised=("a", "b")), "none reused=0 computed=0 reason=none normalised=a,b"),
     ],

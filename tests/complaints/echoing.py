@@ -56,6 +56,7 @@ class Said:
     text: str
     calls: tuple[tuple[str, str, str], ...]
     sealed: Any = None
+    response_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -230,13 +231,15 @@ class Responses:
             "temperature": 0,
             **self.extra,
         }
-        items = (await post(desk, "/v1/responses", body))["output"]
+        response = await post(desk, "/v1/responses", body)
+        items = response["output"]
         thoughts = [item for item in items if item["type"] == "reasoning"]
         said = Said(
             "".join(part["text"] for item in thoughts for part in item["summary"]),
             "".join(part["text"] for i in items if i["type"] == "message" for part in i["content"]),
             tuple((i["call_id"], i["name"], i["arguments"]) for i in items if i["type"] == "function_call"),
             thoughts[0].get("encrypted_content") if thoughts else None,
+            response["id"],
         )
         self._keep(said)
         return said

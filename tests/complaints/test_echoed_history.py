@@ -5,6 +5,7 @@ HYPOTHESIS_PROFILE=thorough tries every family with every API and every echo.
 """
 
 import asyncio
+import json
 import os
 from pathlib import Path
 
@@ -128,6 +129,23 @@ def test_a_template_from_a_model_file_does_not_matter(family: str, template: str
     asyncio.run(body())
 
 
+def test_a_history_that_the_server_keeps_is_replayed_too() -> None:
+    """Only what is new is sent; the rest is named by `previous_response_id`."""
+
+    async def body() -> None:
+        server, talk = desk("qwen3.8", Agent(), Trim.BOUNDARY), Responses(Echo("as it was"))
+        talk.extra = {"store": True}
+        for turn in range(3):
+            before = len(talk.history)
+            said = await talk.ask(server, f"result {turn}")
+            if turn:
+                nothing_again(server, f"result {turn}", turn)
+            talk.extra = {"store": True, "previous_response_id": said.response_id}
+            del talk.history[before:]
+
+    asyncio.run(body())
+
+
 @pytest.mark.parametrize("api", APIS)
 def test_an_edit_wins_and_is_named(api: Api) -> None:
     async def body() -> None:
@@ -135,8 +153,8 @@ def test_an_edit_wins_and_is_named(api: Api) -> None:
         server, talk = desk("qwen3.8", agent), api(Echo("as it was"))
         for turn in range(3):
             await talk.ask(server, f"result {turn}")
-        changed = str(talk.history).replace("/tmp/ä 1.txt", "/tmp/ö 1.txt")
-        talk.history = eval(changed)
+        sent = json.dumps(talk.history, ensure_ascii=False)
+        talk.history = json.loads(sent.replace("/tmp/ä 1.txt", "/tmp/ö 1.txt"))
         await talk.ask(server, "more")
         assert "/tmp/ö 1.txt" in agent.prompts[-1]
         assert "/tmp/ä 1.txt" not in agent.prompts[-1]

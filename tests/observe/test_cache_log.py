@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason, Saved, SaveReason, SaveTier
+from ds4.core.usage import (
+    AsSent,
+    CacheReport,
+    CacheSource,
+    Difference,
+    MissReason,
+    Replay,
+    Saved,
+    SaveReason,
+    SaveTier,
+    Unlike,
+)
 from ds4.observe.cache_log import cost, entries, miss_words
 from ds4.observe.log import line, style
 from ds4.observe.records import (
@@ -114,6 +125,12 @@ def test_a_start_names_what_is_unusual_about_it() -> None:
     assert start == (
         f'{START} id=req-1 rewound=yes healed=yes other_quant="Q4 K" normalised="billing_header,x"'
     )
+
+
+def test_a_start_names_what_was_replayed_and_what_was_not() -> None:
+    report = CacheReport(replay=Replay(3, (AsSent(7, Unlike.ARGUMENTS),)))
+    [start] = lines(PromptStarted(CHAT, 0, report))
+    assert start.endswith("id=req-1 replayed=3 not_replayed=7:arguments_changed")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,21 @@
+"""A trace holds what its answers were made behind, also where that is what the model sampled earlier."""
+
+from reruns import traced, verdict
+
+from ds4.core.usage import Replay
+from ds4.kv.replay.notebook import Notebook, Options
+from ds4.schedule.scheduler import CachePlan
+from ds4.testing.clock import FakeClock
+from ds4.testing.inside import Inside, Setting, text_of
+
+
+async def two_turns(desk: Inside) -> None:
+    answer = await desk.chat(("user", "one"))
+    await desk.chat(("user", "one"), ("assistant", text_of(answer)), ("user", "two"))
+    assert desk.last_report().replay == Replay(1)
+
+
+def test_replayed_answers_are_made_again() -> None:
+    setting = Setting("deepseek-v4", cache=CachePlan(notebook=Notebook(Options(), FakeClock())))
+    run = traced(two_turns, lambda _: "Hm.</think>An answer.", setting)
+    assert verdict(run).same
