@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clients.client import Command, Job
-from clients.jsonl import objects
+from ds4.testing.json_lines import objects
 
 
 def claude(*options: str) -> Callable[[Job], Command]:

@@ -1,7 +1,7 @@
 """Codex: Responses, settings in a file."""
 
 from clients.client import Command, Job
-from clients.jsonl import objects
+from ds4.testing.json_lines import objects
 
 CONFIG = """\
 model = "{model}"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from clients.client import Api, Command, Job
-from clients.jsonl import objects
+from ds4.testing.json_lines import objects
 
 PROVIDERS: Mapping[Api, str] = {
     Api.CHAT: "@ai-sdk/openai-compatible",

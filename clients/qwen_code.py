@@ -3,7 +3,7 @@
 import json
 
 from clients.client import Command, Job
-from clients.jsonl import objects
+from ds4.testing.json_lines import objects
 
 SETTINGS = {
     "privacy": {"usageStatisticsEnabled": False},

@@ -118,6 +118,11 @@ class Snapshot:
     positions: int
     parts: tuple[SnapshotPart, ...]
 
+    @property
+    def size(self) -> int:
+        """Bytes of all parts."""
+        return sum(len(part.data) for part in self.parts)
+
 
 @dataclass(frozen=True, slots=True)
 class Frontier:

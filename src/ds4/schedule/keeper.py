@@ -8,10 +8,9 @@ Rules:
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ds4.core.errors import EngineError
-from ds4.core.plan import Ids
 from ds4.core.ports import Clock, Engine
 from ds4.core.step import Snapshot, SnapshotKind, Trim
 from ds4.core.usage import Saved, SaveReason, SaveTier
@@ -64,29 +63,23 @@ class Keeper:
     def keepable(self, rows: int, size: int) -> bool:
         return self._stock.can_keep(SnapshotKind.FULL, size) or self._for_disk(rows)
 
-    def park(self, slot: Slot, reason: SaveReason) -> tuple[Saved, ...]:
-        """Keeps the whole of a slot that is about to lose rows."""
-        ids = slot.rows.copy()
-        return self._keep_whole(slot, ids, reason, ram=True, disk=self._for_disk(ids.size))
-
     def save(self, slot: Slot, reason: SaveReason, trimmed: int = 0) -> tuple[Saved, ...]:
         """Keeps the whole of a slot that goes on. A new beginning stays in RAM too, for others that share it,
         where no longer state can be cut back to it."""
-        ids = slot.rows.copy()
         ram = reason is SaveReason.COLD and self._engine.caps.trim is not Trim.ANY
-        return self._keep_whole(slot, ids, reason, ram=ram, disk=self._for_disk(ids.size), trimmed=trimmed)
+        return self._keep_whole(slot, reason, ram=ram, trimmed=trimmed)
 
     def mark(self, slot: Slot) -> tuple[Saved, ...]:
         """Keeps what is needed to come back to this row; nothing where the memory itself can be cut."""
         if self._engine.caps.trim is Trim.ANY or not self._stock.can_keep(SnapshotKind.PARTIAL, 1):
             return ()
-        checkpoint = _checkpoint(slot, slot.rows.copy(), SnapshotKind.PARTIAL)
+        checkpoint = _checkpoint(slot, SnapshotKind.PARTIAL)
         if self._stock.where(checkpoint.key) is Kind.RAM:
             return ()
         snapshot = self._export(slot, SnapshotKind.PARTIAL, SaveReason.BOUNDARY)
-        if snapshot is None or not self._stock.keep(_sized(checkpoint, snapshot), snapshot):
+        if snapshot is None or not self._stock.keep(replace(checkpoint, size=snapshot.size), snapshot):
             return ()
-        return (Saved(SaveReason.BOUNDARY, SaveTier.RAM, checkpoint.rows, _size(snapshot)),)
+        return (Saved(SaveReason.BOUNDARY, SaveTier.RAM, checkpoint.rows, snapshot.size),)
 
     def begin(self, slot: Slot, base: Base | None, *, park: bool = False) -> Begun:
         """Makes the slot's memory hold what `base` offers; with `park`, keeps first what it holds.
@@ -95,7 +88,7 @@ class Keeper:
         """
         whole = self._take(base.key, base.held) if base and base.key else None
         mark = self._take(base.reuse.mark.key, base.reuse.mark.rows) if base and base.reuse.mark else None
-        saved = self.park(slot, SaveReason.EVICT) if park else ()
+        saved = self._keep_whole(slot, SaveReason.EVICT, ram=True) if park else ()
         if base is None:
             self._engine.clear(slot.index)
             return Begun(saved=saved)
@@ -115,28 +108,31 @@ class Keeper:
         if not self._stock.writes:
             return
         for slot in slots:
-            if self._for_disk(len(slot.rows)):
-                self._keep_whole(slot, slot.rows.copy(), SaveReason.SHUTDOWN, ram=False, disk=True)
+            self._keep_whole(slot, SaveReason.SHUTDOWN, ram=False)
         for checkpoint, snapshot in self._stock.parked():
-            if self._for_disk(checkpoint.rows):
-                self._write(checkpoint, snapshot, SaveReason.SHUTDOWN, 0)
+            if self._for_disk(checkpoint.rows) and not self._stock.on_disk(checkpoint.key):
+                self._write(checkpoint, snapshot, SaveReason.SHUTDOWN)
 
     def _for_disk(self, rows: int) -> bool:
         return self._stock.writes and rows >= self._knobs.min_tokens
 
     def _keep_whole(
-        self, slot: Slot, ids: Ids, reason: SaveReason, *, ram: bool, disk: bool, trimmed: int = 0
+        self, slot: Slot, reason: SaveReason, *, ram: bool, trimmed: int = 0
     ) -> tuple[Saved, ...]:
-        checkpoint = _checkpoint(slot, ids, SnapshotKind.FULL)
-        key = checkpoint.key
-        ram = ram and self._stock.can_keep(SnapshotKind.FULL, 1) and self._stock.where(key) is not Kind.RAM
-        disk = disk and not self._stock.on_disk(key)
+        """On disk, where there is one, and with `ram` in RAM too; nothing where it is kept already."""
+        ram = ram and self._stock.can_keep(SnapshotKind.FULL, 1)
+        disk = self._for_disk(len(slot.rows))
+        if not ram and not disk:
+            return ()
+        checkpoint = _checkpoint(slot, SnapshotKind.FULL)
+        ram = ram and self._stock.where(checkpoint.key) is not Kind.RAM
+        disk = disk and not self._stock.on_disk(checkpoint.key)
         if not ram and not disk:
             return ()
         snapshot = self._export(slot, SnapshotKind.FULL, reason)
         if snapshot is None:
             return ()
-        checkpoint = _sized(checkpoint, snapshot)
+        checkpoint = replace(checkpoint, size=snapshot.size)
         tiers = []
         if ram and self._stock.keep(checkpoint, snapshot, replaces=self._engine.caps.trim is Trim.ANY):
             tiers.append(SaveTier.RAM)
@@ -151,14 +147,13 @@ class Keeper:
             if partial and self._for_disk(mark.rows) and not self._stock.on_disk(mark.key):
                 snapshot = self._stock.snapshot(mark.key)
                 if snapshot is not None:
-                    self._write(mark, snapshot, SaveReason.BOUNDARY, 0)
+                    self._write(mark, snapshot, SaveReason.BOUNDARY)
 
-    def _write(self, checkpoint: Checkpoint, snapshot: Snapshot, reason: SaveReason, trimmed: int) -> bool:
-        if self._stock.on_disk(checkpoint.key):
-            return False
-        return self._stock.write(
-            Save(checkpoint, snapshot, reason, trimmed), wait=reason is SaveReason.SHUTDOWN
-        )
+    def _write(
+        self, checkpoint: Checkpoint, snapshot: Snapshot, reason: SaveReason, trimmed: int = 0
+    ) -> bool:
+        save = Save(checkpoint, snapshot, reason, trimmed)
+        return self._stock.write(save, wait=reason is SaveReason.SHUTDOWN)
 
     def _export(self, slot: Slot, kind: SnapshotKind, reason: SaveReason) -> Snapshot | None:
         started = self._clock.now()
@@ -167,7 +162,7 @@ class Keeper:
         except EngineError as error:
             self._observe(StoreSkipped(reason, len(slot.rows), error.message))
             return None
-        self._rates.moved(Move.EXPORT, _size(snapshot), self._clock.now() - started)
+        self._rates.moved(Move.EXPORT, snapshot.size, self._clock.now() - started)
         return snapshot
 
     def _take(self, key: str, rows: int) -> _Taken:
@@ -196,7 +191,7 @@ class Keeper:
     def _load(self, slot: Slot, taken: _Taken | None) -> float:
         if taken is None or taken.snapshot is None:
             raise EngineError("the kept state is gone")
-        snapshot, fetched, size = taken.snapshot, taken.fetched, _size(taken.snapshot)
+        snapshot, fetched, size = taken.snapshot, taken.fetched, taken.snapshot.size
         started = self._clock.now()
         try:
             if snapshot.rows != taken.rows:
@@ -214,13 +209,7 @@ class Keeper:
         return fetched.seconds
 
 
-def _checkpoint(slot: Slot, ids: Ids, kind: SnapshotKind) -> Checkpoint:
+def _checkpoint(slot: Slot, kind: SnapshotKind) -> Checkpoint:
+    """Of all the slot's rows; its size is not known yet."""
+    ids = slot.rows.copy()
     return Checkpoint(checkpoint_key(slot.namespace, kind, ids), slot.namespace, ids, kind, 0)
-
-
-def _sized(checkpoint: Checkpoint, snapshot: Snapshot) -> Checkpoint:
-    return Checkpoint(checkpoint.key, checkpoint.namespace, checkpoint.ids, checkpoint.kind, _size(snapshot))
-
-
-def _size(snapshot: Snapshot) -> int:
-    return sum(len(part.data) for part in snapshot.parts)

@@ -7,7 +7,7 @@ Rules:
 - What failed to load is dropped everywhere and never offered again.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from ds4.core.plan import Ids
 from ds4.core.ports import Clock
@@ -121,7 +121,8 @@ class Stock:
             return False
         if checkpoint.key not in self._index:
             self._index.add(checkpoint)
-        self._forget_all(gone)
+        for left in gone:
+            self._forget_if_gone(left.key)
         return True
 
     def write(self, save: Save, *, wait: bool = False) -> bool:
@@ -175,7 +176,8 @@ class Stock:
         if len(self._index) > len(kept):
             found.append(f"the index has {len(self._index)} keys, of which {len(kept)} are kept")
         for kind, states in self._ram.items():
-            size = sum(_size(states.peek(checkpoint.key)) for checkpoint in states.checkpoints())
+            held = (states.peek(checkpoint.key) for checkpoint in states.checkpoints())
+            size = sum(snapshot.size for snapshot in held if snapshot)
             if not size == states.used <= states.budget:
                 found.append(f"{kind}: {size} bytes held, {states.used} in the books of {states.budget}")
         return found
@@ -185,8 +187,7 @@ class Stock:
         if fetched.snapshot is None or fetched.key not in self._disk:
             return
         self._hand[fetched.key] = fetched
-        size = sum(len(part.data) for part in fetched.snapshot.parts)
-        self._rates.moved(Move.FETCH, size, fetched.seconds)
+        self._rates.moved(Move.FETCH, fetched.snapshot.size, fetched.seconds)
 
     def _contained(self, whole: Checkpoint) -> list[str]:
         within = self._index.find(whole.namespace, whole.ids).within
@@ -195,10 +196,6 @@ class Stock:
     def _in_ram(self, key: str) -> bool:
         return any(key in states for states in self._ram.values())
 
-    def _forget_all(self, checkpoints: Iterable[Checkpoint]) -> None:
-        for checkpoint in checkpoints:
-            self._forget_if_gone(checkpoint.key)
-
     def _forget_if_gone(self, key: str) -> None:
         if key not in self._disk and self.where(key) is Kind.DISK:
             self._index.remove(key)
@@ -206,7 +203,3 @@ class Stock:
 
 def _keys(states: ParkedStates) -> set[str]:
     return {checkpoint.key for checkpoint in states.checkpoints()}
-
-
-def _size(snapshot: Snapshot | None) -> int:
-    return sum(len(part.data) for part in snapshot.parts) if snapshot else 0

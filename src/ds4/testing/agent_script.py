@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ds4.testing.json_lines import objects
+
 DONE = "finished"
 FILE, WORD = "made.txt", "made"
 SHELLS = (
@@ -143,14 +145,8 @@ def _task(prompt: str) -> Task:
 
 def _tools(prompt: str) -> Iterator[Tool]:
     """Every line of the prompt that is a tool's JSON."""
-    for line in prompt.splitlines():
-        if not line.startswith("{"):
-            continue
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        function = found.get("function", found) if isinstance(found, dict) else None
+    for found in objects(prompt):
+        function = found.get("function", found)
         if isinstance(function, dict) and isinstance(function.get("name"), str):
             yield _tool(function)
 

@@ -45,7 +45,7 @@ def state(ids: tuple[int, ...]) -> Snapshot:
 def save_of(ids: tuple[int, ...], namespace: str = "", snapshot: Snapshot | None = None) -> Save:
     snapshot = snapshot or state(ids)
     rows = np.array(ids, np.int32)
-    size = sum(len(part.data) for part in snapshot.parts)
+    size = snapshot.size
     key = checkpoint_key(namespace, snapshot.kind, rows)
     return Save(Checkpoint(key, namespace, rows, snapshot.kind, size), snapshot, SaveReason.CONTINUED)
 

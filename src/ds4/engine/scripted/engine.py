@@ -130,12 +130,12 @@ class ScriptedEngine:
 
     def export(self, slot: int, kind: SnapshotKind) -> Snapshot:
         snapshot = self._slot(slot).export(kind)
-        self._pace(self._cost.moving(_size(snapshot)))
+        self._pace(self._cost.moving(snapshot.size))
         return snapshot
 
     def load(self, slot: int, snapshot: Snapshot) -> None:
         self._slot(slot).load(snapshot, n_ctx=self._limits.n_ctx, n_vocab=self._limits.n_vocab)
-        self._pace(self._cost.moving(_size(snapshot)))
+        self._pace(self._cost.moving(snapshot.size))
 
     def frontier(self, slot: int) -> Frontier:
         return self._slot(slot).frontier()
@@ -178,10 +178,6 @@ class ScriptedEngine:
 
 def _no_wait(_seconds: float) -> None:
     pass
-
-
-def _size(snapshot: Snapshot) -> int:
-    return sum(len(part.data) for part in snapshot.parts)
 
 
 def _eog(tokenizer: Tokenizer) -> tuple[int, ...]:

@@ -133,5 +133,5 @@ def _sampled(token: Sampled) -> object:
 
 
 def _snapshot(snapshot: Snapshot) -> list[object]:
-    size = sum(len(part.data) for part in snapshot.parts)
+    size = snapshot.size
     return [snapshot.kind.value, snapshot.rows, snapshot.positions, size]

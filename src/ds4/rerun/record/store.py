@@ -67,6 +67,6 @@ class NotedStore:
             case Vanished(key):
                 return ["vanished", self._number(key)]
             case Fetched(key, snapshot, seconds):
-                size = -1 if snapshot is None else sum(len(part.data) for part in snapshot.parts)
+                size = -1 if snapshot is None else snapshot.size
                 rows = (0, 0) if snapshot is None else (snapshot.rows, snapshot.positions)
                 return ["fetched", self._number(key), size, *rows, seconds]

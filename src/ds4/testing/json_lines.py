@@ -1,12 +1,12 @@
-"""What agents print for programs: a JSON object a line, between lines of other sorts."""
+"""JSON objects in text: one a line, between lines of other sorts."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
 
-def objects(output: str) -> Iterator[dict[str, Any]]:
-    for line in output.splitlines():
+def objects(text: str) -> Iterator[dict[str, Any]]:
+    for line in text.splitlines():
         if not line.startswith("{"):
             continue
         try:
