@@ -249,3 +249,27 @@ def test_a_conversation_at_rest_is_written_once() -> None:
         assert not store.saves
 
     asyncio.run(body())
+
+
+@pytest.mark.parametrize("trim", list(Trim))
+def test_a_smaller_context_takes_what_fits(trim: Trim) -> None:
+    store = InlineStore()
+    served(store, STORY, trim=trim)
+    short = set(store.saves)
+    served(store, STORY * 3, trim=trim)
+    long = {key for key, save in store.saves.items() if save.checkpoint.rows > 256}
+    assert long
+    assert short - long
+
+    async def body(later: InlineStore) -> Finish:
+        desk = Desk(n_ctx=256, trim=trim, cache=cached(later))
+        return finish_of(await desk.run(desk.job("a", STORY + "and then", max_tokens=3)))
+
+    end = asyncio.run(body(store.reopened()))
+    assert end.report.source is CacheSource.DISK
+    assert end.report.reason is not MissReason.DAMAGED
+    assert end.report.reused > 100
+    only_long = InlineStore({key: store.saves[key] for key in long})
+    end = asyncio.run(body(only_long))
+    assert (end.report.source, end.report.reused) == (CacheSource.NONE, 0)
+    assert not only_long.discarded
