@@ -9,12 +9,14 @@ Rules:
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 BUSY_SECONDS = 5.0
 """How long another process may hold the file before a use of it fails."""
+SWITCH_TRIES, SWITCH_PAUSE = 100, 0.05
 JOURNAL_BYTES = 4 * 1024 * 1024
 """What is left of the write-ahead log once all of it is in the file."""
 # The file itself last: whoever opened it without the others would find it damaged, not empty.
@@ -94,8 +96,11 @@ class SqliteFile:
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         _set_up(connection)
-        version = number(connection, "PRAGMA user_version")
-        if not version and not number(connection, "SELECT count(*) FROM sqlite_master"):
+        # Both of one moment: another process may be making the tables.
+        with transaction(connection, "DEFERRED"):
+            tables = number(connection, "SELECT count(*) FROM sqlite_master")
+            version = number(connection, "PRAGMA user_version")
+        if not version and not tables:
             connection.executescript(self._schema)
         elif version != self._version:
             raise Unusable(f"its tables have version {version}, this server's {self._version}")
@@ -112,6 +117,23 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
             connection.execute("ROLLBACK")
 
 
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Switches the file's write-ahead log on.
+
+    SQLite does not wait here for another process that does the same.
+    """
+    for _ in range(SWITCH_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(SWITCH_PAUSE)
+        else:
+            return
+    connection.execute("PRAGMA journal_mode = WAL")
+
+
 def number(connection: sqlite3.Connection, query: str) -> int:
     (value,) = connection.execute(query).fetchone()
     return int(value)
@@ -125,7 +147,7 @@ def bytes_used(connection: sqlite3.Connection) -> int:
 
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.text_factory = _text
-    connection.execute("PRAGMA journal_mode = WAL")
+    write_ahead(connection)
     # Safe against the end of the process; after a power cut the last writes may be missing.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")

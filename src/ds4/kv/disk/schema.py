@@ -7,17 +7,16 @@ Rules of this file:
 """
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ds4.kv.disk.folder import Folder, Unusable
+from ds4.storage.sqlite_file import write_ahead
 
 APPLICATION = 0x64733476  # "ds4v"
 SCHEMA = 1
 BUSY_SECONDS = 60.0
-BUSY_TRIES, BUSY_PAUSE = 40, 0.05
 SMALLEST_LOG = 64 << 10
 LARGEST_LOG = 4 << 20
 LOGS_PER_SPACE = 64
@@ -46,18 +45,6 @@ class Damaged(Exception):
 
 def connect(folder: Folder, space: int, *, create: bool) -> sqlite3.Connection:
     """A checked connection. Raises Unusable, Damaged, OSError and sqlite3.Error."""
-    for _ in range(BUSY_TRIES):
-        try:
-            return _connect(folder, space, create=create)
-        except sqlite3.OperationalError as error:
-            # Whoever makes a file, or mends one after a kill, may be met without SQLite waiting for it.
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-            time.sleep(BUSY_PAUSE)
-    return _connect(folder, space, create=create)
-
-
-def _connect(folder: Folder, space: int, *, create: bool) -> sqlite3.Connection:
     if create:
         folder.touch(folder.index)
     elif not folder.index.exists():
@@ -167,7 +154,7 @@ def _make(link: sqlite3.Connection) -> None:
         link.execute(f"PRAGMA user_version = {SCHEMA}")
     link.execute("COMMIT")
     # Only now: so the file itself says whose it is, and not its log.
-    link.execute("PRAGMA journal_mode = WAL")
+    write_ahead(link)
 
 
 def _pragma(link: sqlite3.Connection, name: str) -> int:
