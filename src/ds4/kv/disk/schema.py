@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ds4.kv.disk.folder import Folder, Unusable
-from ds4.storage.sqlite_file import write_ahead
+from ds4.storage.sqlite_file import transaction, write_ahead
 
 APPLICATION = 0x64733476  # "ds4v"
 SCHEMA = 1
@@ -101,7 +101,9 @@ def put_aside(folder: Folder) -> None:
 def _prepare(link: sqlite3.Connection, path: Path, *, create: bool) -> None:
     link.text_factory = _text
     link.execute("PRAGMA cell_size_check = ON")
-    state = _recognise(link)
+    # All of it of one moment: another process may be making it.
+    with transaction(link, "DEFERRED"):
+        state = _recognise(link)
     if state == "new" and not create:
         raise Unusable(f"{path} holds no cache of ds4-server")
     if state == "new":
