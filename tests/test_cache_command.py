@@ -2,12 +2,15 @@
 
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ds4 import cache_command, cli
+from ds4.api.responses.durable import open_store
+from ds4.api.responses.store import Stored
 from ds4.cache_command import Command, read
 from ds4.core.errors import OptionError, StartError
 from ds4.core.step import Identity, Snapshot, SnapshotKind, SnapshotPart
@@ -16,9 +19,16 @@ from ds4.kv.checkpoint import Checkpoint, Save, checkpoint_key
 from ds4.kv.disk.index import ModelRow
 from ds4.kv.disk.settings import DiskSettings
 from ds4.kv.disk.vault import User, Vault
+from ds4.kv.replay.meaning import Meaning
+from ds4.kv.replay.record import Record, digest_of
 from ds4.testing.clock import FakeClock
+from ds4.testing.notebooks import notebook_in
 
 SIZE = 400_000
+RECORD = Record(
+    "", digest_of(np.arange(3, dtype=np.int32)), 3, np.arange(5, dtype=np.int32), Meaning(("Hi.",))
+)
+STORED = Stored("resp_1", b"{}", (), (), ())
 
 
 def save(number: int) -> Save:
@@ -102,6 +112,59 @@ def test_clear_empties(directory: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "0 checkpoints" in run(capsys, directory)[1][-2]
 
 
+@pytest.fixture
+def full(directory: Path) -> Path:
+    """With what two models' answers and a response leave behind, and an older file put aside."""
+    for model in ("m", "n"):
+        with notebook_in(directory, model=model) as notebook:
+            notebook.remember(RECORD)
+    store = open_store(directory, lambda _: None)
+    store.put("", STORED)
+    store.flush()
+    (directory / "replay.damaged").write_bytes(b"old")
+    return directory
+
+
+def beside(directory: Path) -> list[str]:
+    return [path.name for path in directory.rglob("*") if path.name.startswith(("replay", "responses"))]
+
+
+def test_what_else_is_there_is_shown(full: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, lines = run(capsys, full)
+    answers, responses = (line.split(" MiB of ") for line in lines[-2:])
+    assert answers[1] == "remembered answers (replay.sqlite3)"
+    assert responses[1] == "kept responses (responses/responses.sqlite3)"
+    on_disk = sum(path.stat().st_size for path in full.glob("responses/*"))
+    assert responses[0] == f"{on_disk / (1 << 20):.1f}" != "0.0"
+
+
+def test_clear_leaves_them_unless_all_is_to_go(full: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = beside(full)
+    assert run(capsys, full, "clear")[0] == 0
+    assert beside(full) == before
+    code, lines = run(capsys, full, "clear", "--all")
+    assert code == 0
+    assert [line.split(" MiB of ")[-1].split(" (")[0] for line in lines] == [
+        "remembered answers",
+        "kept responses",
+    ]
+    assert beside(full) == []
+    assert run(capsys, full)[1][-2].startswith("0 checkpoints")
+
+
+def test_a_running_server_begins_anew(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with notebook_in(directory) as notebook:
+        notebook.remember(RECORD)
+        notebook.flush()
+        run(capsys, directory, "clear", "--all")
+        assert not beside(directory)
+        notebook.remember(replace(RECORD, prefix=b"other"))
+        notebook.flush()
+    with notebook_in(directory) as notebook:
+        pages = notebook.of("")
+        assert [len(pages.find(prefix)) for prefix in (RECORD.prefix, b"other")] == [0, 1]
+
+
 def test_clear_empties_another_schema(directory: Path, capsys: pytest.CaptureFixture[str]) -> None:
     link = sqlite3.connect(directory / "ds4-kv.sqlite3")
     link.execute("UPDATE meta SET schema = 9")
@@ -138,6 +201,7 @@ def test_nothing_is_made_where_nothing_is(tmp_path: Path, action: str) -> None:
 
 def test_reading_the_words() -> None:
     assert read(["d"]) == Command(Path("d"))
+    assert read(["d", "clear", "--all"]) == Command(Path("d"), "clear", beside=True)
     assert read(["d", "prune", "--space-mb", "3"]) == Command(Path("d"), "prune", space=3 << 20)
     assert read(["d", "prune", "--unused-hours", "3"]) == Command(Path("d"), "prune", unused_hours=3)
 
@@ -149,6 +213,7 @@ def test_reading_the_words() -> None:
         (["--port"], "unknown option: cache --port"),
         ([""], "cache needs a directory"),
         (["d", "list", "more"], "cache list takes nothing more: more"),
+        (["d", "verify", "--all"], "cache verify takes nothing more: --all"),
         (["d", "prune"], "cache prune needs --space-mb N or --unused-hours N"),
         (["d", "prune", "--space-mb", "-1"], "invalid value for --space-mb: -1"),
     ],

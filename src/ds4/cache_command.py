@@ -3,17 +3,21 @@
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from ds4.api.responses import durable
 from ds4.config.values import integer
 from ds4.core.errors import OptionError, StartError
 from ds4.kv.disk import care
 from ds4.kv.disk.depot import Depot
 from ds4.kv.disk.folder import Unusable
 from ds4.kv.disk.room import DoesNotFit
+from ds4.kv.replay import database
 from ds4.observe.records import CheckpointEvicted, LoadFailed, Notice, Record
+from ds4.storage.sqlite_file import files_of
 
 USAGE = """usage: ds4-server cache DIR [ACTION]
 
@@ -23,22 +27,30 @@ Looks after the directory of --kv-disk-dir; servers may be running.
   verify                  read everything; what is damaged is put aside
   prune --space-mb N      what is worth least goes, down to N MiB
   prune --unused-hours N  what was not used for N hours goes
-  clear                   everything goes
+  clear                   every checkpoint goes
+  clear --all             remembered answers and kept responses go too
 """
 WORD = "cache"
 ACTIONS = ("list", "verify", "prune", "clear")
 DAMAGED = 1
 MIB = 1 << 20
+BESIDE = (
+    ("remembered answers", Path(database.FILE)),
+    ("kept responses", Path(durable.FOLDER, durable.FILE)),
+)
+"""What else servers keep in the directory, each in a database of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`space` is bytes. Exactly one of the two limits is set for prune."""
+    """`space` is bytes. Exactly one of the two limits is set for prune. `beside`: what is no checkpoint goes,
+    too."""
 
     directory: Path
     action: str = "list"
     space: int | None = None
     unused_hours: int | None = None
+    beside: bool = False
 
 
 def main(argv: Sequence[str]) -> int:
@@ -64,6 +76,8 @@ def read(argv: Sequence[str]) -> Command:
         raise OptionError(f"unknown action: cache {action} (there are {', '.join(ACTIONS)})")
     if action == "prune":
         return _prune(directory, rest)
+    if action == "clear" and rest == ["--all"]:
+        return Command(directory, action, beside=True)
     if rest:
         raise OptionError(f"cache {action} takes nothing more: {rest[0]}")
     return Command(directory, action)
@@ -81,11 +95,14 @@ def run(command: Command, write: Callable[[str], object]) -> int:
 
     if command.action == "clear":
         care.clear(command.directory, observe)
+        if command.beside:
+            _remove_beside(command.directory, write)
         return 0
     depot = care.open_depot(command.directory, observe, command.space or 0)
     try:
         _act(command, depot)
-        write("\n".join(report(care.survey(depot, time.time()))) + "\n")
+        lines = [*report(care.survey(depot, time.time())), *_beside(command.directory)]
+        write("\n".join(lines) + "\n")
     finally:
         depot.close()
     return DAMAGED if lost else 0
@@ -107,6 +124,22 @@ def report(found: care.Survey) -> list[str]:
         f"{_mib(on_disk)} MiB on disk: {_mib(found.live)} in use, {_mib(found.segments - found.live)} to be "
         f"given back, {_mib(found.index)} index",
     ]
+
+
+def _beside(directory: Path) -> Iterator[str]:
+    for name, path in BESIDE:
+        if size := sum(file.stat().st_size for file in files_of(directory / path)):
+            yield f"{_mib(size)} MiB of {name} ({path})"
+
+
+def _remove_beside(directory: Path, write: Callable[[str], object]) -> None:
+    for line in _beside(directory):
+        write(f"removed: {line}\n")
+    for _, path in BESIDE:
+        for file in files_of(directory / path):
+            file.unlink(missing_ok=True)
+    with suppress(OSError):
+        (directory / durable.FOLDER).rmdir()
 
 
 def _prune(directory: Path, rest: Sequence[str]) -> Command:

@@ -46,8 +46,38 @@ def test_every_answer_of_the_history_has_its_place(case: Case) -> None:
     plan = plan_of(case, TALK)
     assert [turn.messages for turn in plan.turns] == [1, 1]
     for turn, said, following in zip(plan.turns, ("A1", "A2"), ("Q2", "Q3"), strict=True):
-        assert said in text_of(case, plan.ids[: turn.until])
+        assert said in text_of(case, plan.ids[turn.after : turn.until])
         assert following not in text_of(case, plan.ids[: turn.until])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_nothing_of_the_client_stands_between_its_last_words_and_an_answer(case: Case) -> None:
+    plan = plan_of(case, TALK)
+    for turn, before, said in zip(plan.turns, ("Q1", "Q2"), ("A1", "A2"), strict=True):
+        assert text_of(case, plan.ids[: turn.after]).endswith(before)
+        assert text_of(case, plan.ids[turn.after : turn.until]).count(said) == 1
+
+
+def test_what_a_template_moves_costs_its_neighbours_their_place() -> None:
+    """Late system text goes to the top."""
+    case = next(case for case in CASES if case.name == "deepseek")
+    late = (*TALK[:3], say("system", "late"), say("assistant", "B1"), *TALK[3:])
+    assert [turn.until > 0 for turn in plan_of(case, late).turns] == [False, False, True]
+    beside = (*TALK[:2], say("system", "late"), *TALK[2:])
+    plan = plan_of(case, beside)
+    assert [turn.until > 0 for turn in plan.turns] == [True, True]
+    assert text_of(case, plan.ids[: plan.turns[0].after]).endswith("Q1")
+
+
+def test_what_a_template_writes_twice_has_no_place() -> None:
+    doubling = (
+        "{% for m in messages %}"
+        "<|im_start|>{{ m.role }}\n{{ m.content }}{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
+    renderer = PromptRenderer(ByteTokenizer(("<|im_start|>", "<|im_end|>")), doubling, FakeClock())
+    plan = renderer.render(chat(("user", "q"), ("assistant", "a"), ("user", "r")))
+    assert (plan.turns, plan.answer_start) == ((), None)
 
 
 @every_layout

@@ -12,6 +12,7 @@ from ds4.core.usage import Replay
 from ds4.kv.replay.meaning import Call, Meaning, arguments_digest
 from ds4.kv.replay.notebook import Notebook, Options
 from ds4.kv.replay.record import Record, digest_of
+from ds4.kv.replay.spots import rows_of
 from ds4.schedule.scheduler import CachePlan
 from ds4.schedule.transcript import Transcript
 from ds4.testing.clock import FakeClock
@@ -122,7 +123,7 @@ def test_so_is_one_whose_client_left() -> None:
         await asyncio.sleep(0)
         pages = notebook.of("")
         plan = server.engine.held(0)
-        (made,) = pages.find(digest_of(np.array(plan[: pages.rows()[0]], np.int32)))
+        (made,) = pages.find(digest_of(np.array(plan[: rows_of(pages.spots())[0]], np.int32)))
         (text,) = made.meaning.text
         assert text.startswith("One")
         assert (await replayed(server, text)).turns == 1

@@ -1,3 +1,5 @@
+import secrets
+
 import pytest
 
 from ds4.core.clock import RandomIds
@@ -26,3 +28,10 @@ def test_ids_count_up_in_the_shape_of_real_ones() -> None:
     assert first == "req_" + "0" * 32
     assert second == "chatcmpl-" + "0" * 31 + "1"
     assert len(first) == len(RandomIds().new("req_"))
+
+
+def test_real_ids_are_not_to_be_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """128 bits from the system's own source of randomness."""
+    assert len({RandomIds().new("call_") for _ in range(1000)}) == 1000
+    monkeypatch.setattr(secrets, "token_hex", lambda size: f"{size} bytes")
+    assert RandomIds().new("call_") == "call_16 bytes"

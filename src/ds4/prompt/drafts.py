@@ -20,7 +20,7 @@ from ds4.prompt.layouts.chat import is_continued
 from ds4.prompt.marks import strings
 from ds4.prompt.options import PromptOptions
 from ds4.prompt.template import ChatTemplate, Exhausted
-from ds4.prompt.toolless import uses_tools, without_tools
+from ds4.prompt.toolless import text_of, uses_tools, without_tools
 from ds4.prompt.traits import traits
 
 TemplateMessages = list[dict[str, object]]
@@ -31,7 +31,8 @@ class Draft:
     """A rendered text with client characters still exchanged, and what is needed to render again.
 
     `continues`: the text ends inside the last assistant message. `as_sent`: no form but the client's own
-    was needed, so message indexes are the client's.
+    was needed, so message indexes are the client's. `definitions`: the tools, where they are a part of the
+    first message's text.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Draft:
     input_chars: int
     continues: bool
     as_sent: bool
+    definitions: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class _Task:
     sent: Conversation
     mode: Mode
     continues: bool
+    definitions: str
 
 
 class Drafter:
@@ -75,8 +78,10 @@ class Drafter:
         """Raises BadRequest when the template refuses every form, TemplateError when it fails."""
         hiding = refusal = None
         thinking = mode(conversation.thinking, self._efforts, self._options.n_ctx)
-        task = _Task(conversation, thinking, is_continued(conversation))
-        for form in forms(self._showing_tools(conversation)):
+        shown = self._showing_tools(conversation)
+        definitions = "" if shown.tools else text_of(conversation.tools, self._options)
+        task = _Task(conversation, thinking, is_continued(conversation), definitions)
+        for form in forms(shown):
             try:
                 draft = self._first_style(form, task)
             except Refusal as error:
@@ -95,13 +100,16 @@ class Drafter:
             f"the model's chat template does not take this conversation: {refusal}", param="messages"
         ) from refusal
 
-    def again(self, draft: Draft, messages: TemplateMessages, *, generates: bool = True) -> str | None:
-        """Another render with other messages, None when the template does not take them.
+    def again(
+        self, draft: Draft, messages: TemplateMessages, *, generates: bool = True, **others: object
+    ) -> str | None:
+        """Another render with other messages (and `others` of the variables), None when the template does not
+        take them.
 
         Unless it `generates`, no answer begins at its end.
         """
         try:
-            values = draft.values | {"messages": messages}
+            values = draft.values | {"messages": messages} | others
             if not generates:
                 values["add_generation_prompt"] = False
             return self._template.render(values, draft.guard, draft.input_chars)
@@ -139,7 +147,7 @@ class Drafter:
         if task.continues:
             text = _up_to_sentinel(text, guard)
         as_sent = form.messages == task.sent.messages
-        return Draft(text, guard, values, messages, size, task.continues, as_sent)
+        return Draft(text, guard, values, messages, size, task.continues, as_sent, task.definitions)
 
     def _hides_system_text(self, draft: Draft) -> bool:
         """Some templates skip system messages they do not expect. Proven by rendering without them."""

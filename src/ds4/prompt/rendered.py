@@ -29,14 +29,15 @@ class Mark:
 class Span:
     """Where an answer of the history stands, by characters.
 
-    It is `messages` of the assistant that follow one another. It lies before `until`; `start` and `end` are
-    exact where they are known.
+    It is `messages` of the assistant that follow one another. It lies between `after` and `until`; `start`
+    and `end` are exact where they are known.
     """
 
     messages: int
     until: int
     start: int | None = None
     end: int | None = None
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ def _is_kept(mark: Mark, rows: Rows, *, is_short: bool) -> bool:
 def _past_turn(span: Span, rows: Rows) -> PastTurn:
     """One that cannot be cut out of the rows has no place there."""
     if span.start is None or span.end is None:
-        return PastTurn(span.messages, rows.before(span.until))
+        return PastTurn(span.messages, rows.before(span.until), after=rows.before(span.after))
     if rows.is_edge(span.start) and rows.is_edge(span.end):
         end = rows.before(span.end)
         return PastTurn(span.messages, end, rows.before(span.start), end)

@@ -60,7 +60,7 @@ class SqliteFile:
 
     def put_aside(self) -> Path:
         """Renames the file that was open, unless another one is in its place by now. Returns the new name."""
-        aside = self._path.with_suffix(".damaged")
+        aside = _aside(self._path)
         same = self._identity is not None and self._identity == _identity(self._path)
         self.close()
         if same:
@@ -104,6 +104,15 @@ class SqliteFile:
             connection.executescript(self._schema)
         elif version != self._version:
             raise Unusable(f"its tables have version {version}, this server's {self._version}")
+
+
+def files_of(path: Path) -> list[Path]:
+    """What is there of the file at `path`, and of one that was put aside.
+
+    In this order they may be removed, also while a process uses them.
+    """
+    names = (Path(f"{whose}{ending}") for whose in (path, _aside(path)) for ending in _PARTS)
+    return [name for name in names if name.exists()]
 
 
 @contextmanager
@@ -151,6 +160,10 @@ def _set_up(connection: sqlite3.Connection) -> None:
     # Safe against the end of the process; after a power cut the last writes may be missing.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
+
+
+def _aside(path: Path) -> Path:
+    return path.with_suffix(".damaged")
 
 
 def _text(data: bytes) -> str:

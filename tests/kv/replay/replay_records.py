@@ -6,6 +6,7 @@ import numpy as np
 
 from ds4.kv.replay.meaning import Call, Meaning, arguments_digest
 from ds4.kv.replay.record import Record, digest_of
+from ds4.kv.replay.spots import SpotArray, rows_of
 
 
 def record(
@@ -26,6 +27,10 @@ def record(
 
 def prefix_of(place: int) -> bytes:
     return digest_of(np.arange(place, dtype=np.int32))
+
+
+def lengths(spots: SpotArray) -> list[int]:
+    return [int(row) for row in rows_of(spots)]
 
 
 def same(one: Record, other: Record) -> bool:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from hypothesis import given
 from hypothesis import strategies as st
-from replay_records import prefix_of, record
+from replay_records import lengths, prefix_of, record
 
 from ds4.kv.replay.memory import SIBLINGS, Bounds, Memory
 from ds4.kv.replay.record import Record
@@ -37,9 +37,9 @@ def test_answers_count_by_their_calls_and_bytes() -> None:
     small = Memory(Bounds(size=record().size))
     small.put(record(place=1))
     small.put(record(place=2))
-    assert (list(small.rows("")), small.size) == ([2], record().size)
+    assert (lengths(small.spots("")), small.size) == ([2], record().size)
     small.put(record("too large " * 100, place=3))
-    assert (list(small.rows("")), small.size) == ([], 0)
+    assert (lengths(small.spots("")), small.size) == ([], 0)
 
 
 def test_the_one_used_last_comes_first_and_the_oldest_siblings_go() -> None:
@@ -56,7 +56,7 @@ def test_nobody_sees_another_s() -> None:
     memory = Memory(MANY)
     memory.put(record(place=7, namespace="a"))
     assert memory.find("b", prefix_of(7)) == memory.find("", prefix_of(7)) == []
-    assert (list(memory.rows("a")), list(memory.rows("b"))) == ([7], [])
+    assert (lengths(memory.spots("a")), lengths(memory.spots("b"))) == ([7], [])
 
 
 steps = st.tuples(
@@ -85,4 +85,4 @@ def test_it_keeps_what_a_simple_one_would(taken: list[tuple[str, str, int, str]]
     assert memory.size == sum(one.size for one in model.values())
     for namespace in "ab":
         rows = sorted({one.rows for one in model.values() if one.namespace == namespace})
-        assert list(memory.rows(namespace)) == rows
+        assert lengths(memory.spots(namespace)) == rows

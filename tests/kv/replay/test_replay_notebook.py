@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from replay_records import prefix_of, record, same
+from replay_records import lengths, prefix_of, record, same
 
 from ds4.kv.replay.database import FILE
 from ds4.kv.replay.memory import Bounds
@@ -34,7 +34,7 @@ def test_the_next_process_finds_it_as_it_was(tmp_path: Path) -> None:
     first.flush()
     with notebook_in(tmp_path) as second:
         pages = second.of("")
-        assert list(pages.rows()) == [9]
+        assert lengths(pages.spots()) == [9]
         (one,) = pages.find(prefix_of(9))
         assert same(one, kept)
         assert one.meaning.calls == kept.meaning.calls

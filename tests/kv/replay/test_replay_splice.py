@@ -286,4 +286,4 @@ def test_reasoning_is_left_to_the_template_where_the_operator_wants_that(questio
 
 def test_pages_are_what_the_splice_asks_for() -> None:
     known: Known = notebook().of("")
-    assert (list(known.rows()), list(known.find(b""))) == ([], [])
+    assert (known.spots().size, list(known.find(b""))) == (0, [])

@@ -48,10 +48,10 @@ def _moved(row: int, cuts: Sequence[Cut]) -> int | None:
 
 
 def _moved_turn(turn: PastTurn, cuts: Sequence[Cut]) -> PastTurn:
-    until, start, end = (
-        None if row is None else _moved(row, cuts) for row in (turn.until, turn.start, turn.end)
+    until, start, end, after = (
+        None if row is None else _moved(row, cuts) for row in (turn.until, turn.start, turn.end, turn.after)
     )
-    return PastTurn(turn.messages, 0 if until is None else until, start, end)
+    return PastTurn(turn.messages, until or 0, start, end, after or 0)
 
 
 def _items(items: Sequence[Tokens | Image], cuts: Sequence[Cut]) -> Iterator[Tokens | Image]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ds4.kv.replay.database import Database, Entry
 from ds4.kv.replay.record import Record
@@ -23,8 +23,28 @@ MAX_WAITING = 4096
 """What may wait for the disk; more is not written."""
 
 
+class Disk(Protocol):
+    """Where records outlive the process. For any thread; `write` and `touch` never wait."""
+
+    def write(self, record: Record) -> None: ...
+
+    def touch(self, key: bytes) -> None:
+        """Notes a use."""
+
+    def news(self, *, wait: bool) -> Sequence[Entry]:
+        """What came from any process; nothing while the disk is in use, unless it is to `wait`."""
+
+    def read(self, ids: Sequence[int]) -> Sequence[Record]:
+        """Those that are still there and sound."""
+
+    def flush(self) -> None:
+        """Waits until what was handed in is written."""
+
+    def close(self) -> None: ...
+
+
 class DiskCopy:
-    """Starts its thread. `observe` is called from any thread."""
+    """A Disk. Starts its thread. `observe` is called from any thread."""
 
     def __init__(self, database: Database, observe: Observer) -> None:
         self._database = database

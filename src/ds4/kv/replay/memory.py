@@ -5,12 +5,13 @@ Rules:
 - Of one place in one conversation the last SIBLINGS answers are kept: a prompt may be asked again for ever.
 """
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 from ds4.kv.replay.record import Record
+from ds4.kv.replay.spots import NOWHERE, SpotArray, Spots, spot_of
 
 MAX_CALLS = 100_000
 MAX_BYTES = 512 << 20
@@ -30,8 +31,7 @@ class _Caller:
     """One namespace. `places` are keys by prefix, the one used last at the end."""
 
     places: dict[bytes, list[bytes]] = field(default_factory=dict)
-    rows: Counter[int] = field(default_factory=Counter)
-    in_order: tuple[int, ...] | None = ()
+    spots: Spots = field(default_factory=Spots)
 
 
 class Memory:
@@ -74,23 +74,17 @@ class Memory:
                 self._records.move_to_end(record.key)
             return found[::-1]
 
-    def rows(self, namespace: str) -> Sequence[int]:
-        """How many rows stand in front of a record, each number once, in order."""
+    def spots(self, namespace: str) -> SpotArray:
+        """Where records stand, in order."""
         with self._lock:
             caller = self._callers.get(namespace)
-            if caller is None:
-                return ()
-            if caller.in_order is None:
-                caller.in_order = tuple(sorted(caller.rows))
-            return caller.in_order
+            return NOWHERE if caller is None else caller.spots.in_order()
 
     def _add(self, record: Record) -> None:
         caller = self._callers.setdefault(record.namespace, _Caller())
         keys = caller.places.setdefault(record.prefix, [])
         keys.append(record.key)
-        if record.rows not in caller.rows:
-            caller.in_order = None
-        caller.rows[record.rows] += 1
+        caller.spots.add(spot_of(record.rows, record.prefix))
         self._records[record.key] = record
         self._calls += record.weight
         self._size += record.size
@@ -112,9 +106,6 @@ class Memory:
         keys.remove(record.key)
         if not keys:
             del caller.places[record.prefix]
-        caller.rows[record.rows] -= 1
-        if not caller.rows[record.rows]:
-            del caller.rows[record.rows]
-            caller.in_order = None
+        caller.spots.remove(spot_of(record.rows, record.prefix))
         if not caller.places:
             del self._callers[record.namespace]

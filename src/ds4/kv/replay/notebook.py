@@ -5,23 +5,21 @@ Rules:
 - What lies on disk is read when its place in a conversation is met, and is in memory from then on.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
 from ds4.core.ports import Clock
 from ds4.kv.replay.database import Entry
-from ds4.kv.replay.disk_copy import DiskCopy
+from ds4.kv.replay.disk_copy import Disk
 from ds4.kv.replay.memory import Bounds, Memory
 from ds4.kv.replay.record import Record
+from ds4.kv.replay.spots import SpotArray, merged
+from ds4.kv.replay.unread import Unread
 
 USE_SECONDS = 3600.0
 """A use is noted on disk if the last one is so long ago."""
 MAX_NOTED = 10_000
-
-Place = tuple[str, bytes]
-"""A namespace and the digest of the rows in front."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +34,14 @@ class Options:
 class Notebook:
     """Thread safe. Reads what is on disk, on the calling thread."""
 
-    def __init__(self, options: Options, clock: Clock, disk: DiskCopy | None = None) -> None:
+    def __init__(self, options: Options, clock: Clock, disk: Disk | None = None) -> None:
         self.options = options
         self._memory = Memory(options.bounds)
         self._clock = clock
         self._disk = disk
         # While one reads a place, another must not find it empty.
         self._reading = Lock()
-        self._unread: dict[Place, list[Entry]] = {}
-        self._rows: defaultdict[str, set[int]] = defaultdict(set)
+        self._unread = Unread(options.bounds.calls)
         self._noted: dict[bytes, float] = {}
         if disk is not None:
             self._learn(disk.news(wait=True))
@@ -65,7 +62,7 @@ class Notebook:
         if self._disk is None:
             return self._memory.find(namespace, prefix)
         with self._reading:
-            entries = self._unread.pop((namespace, prefix), [])
+            entries = self._unread.take(namespace, prefix)
             for record in self._disk.read([entry.id for entry in entries]) if entries else ():
                 if not self._memory.has(record.key):
                     self._memory.put(record)
@@ -74,12 +71,12 @@ class Notebook:
             self._note_use(record.key, self._disk)
         return found
 
-    def rows(self, namespace: str) -> Sequence[int]:
-        """How many rows stand in front of a record, each number once, in order."""
-        in_memory = self._memory.rows(namespace)
+    def spots(self, namespace: str) -> SpotArray:
+        """Where records stand, in order."""
+        in_memory = self._memory.spots(namespace)
         with self._reading:
-            on_disk = self._rows.get(namespace)
-            return sorted(on_disk.union(in_memory)) if on_disk else in_memory
+            on_disk = self._unread.spots(namespace)
+        return merged(on_disk, in_memory) if on_disk.size else in_memory
 
     def flush(self) -> None:
         """Waits until what is remembered is on disk."""
@@ -93,12 +90,10 @@ class Notebook:
     def _learn(self, entries: Iterable[Entry]) -> None:
         with self._reading:
             for entry in entries:
-                if self._memory.has(entry.key):
-                    continue
-                self._unread.setdefault((entry.namespace, entry.prefix), []).append(entry)
-                self._rows[entry.namespace].add(entry.rows)
+                if not self._memory.has(entry.key):
+                    self._unread.add(entry)
 
-    def _note_use(self, key: bytes, disk: DiskCopy) -> None:
+    def _note_use(self, key: bytes, disk: Disk) -> None:
         now = self._clock.now()
         if now - self._noted.get(key, now - USE_SECONDS) >= USE_SECONDS:
             if len(self._noted) >= MAX_NOTED:
@@ -113,12 +108,12 @@ class Pages:
     def __init__(self, notebook: Notebook, namespace: str) -> None:
         self._notebook = notebook
         self._namespace = namespace
-        self._rows: Sequence[int] | None = None
+        self._spots: SpotArray | None = None
 
-    def rows(self) -> Sequence[int]:
-        if self._rows is None:
-            self._rows = self._notebook.rows(self._namespace)
-        return self._rows
+    def spots(self) -> SpotArray:
+        if self._spots is None:
+            self._spots = self._notebook.spots(self._namespace)
+        return self._spots
 
     def find(self, prefix: bytes) -> Sequence[Record]:
         return self._notebook.find(self._namespace, prefix)

@@ -10,25 +10,34 @@ from ds4.core.plan import Ids
 from ds4.kv.replay.meaning import Meaning
 
 DIGEST_BYTES = 16
+ID_BYTES = 4
 
 
 class Rows:
-    """A digest of a growing row of ids."""
+    """A digest of a growing row of ids, the last of them behind it (see `last_id`)."""
 
     def __init__(self) -> None:
         self._hash = blake2b(digest_size=DIGEST_BYTES)
+        self._last = bytes(ID_BYTES)
 
     def add(self, ids: Ids) -> None:
-        self._hash.update(np.ascontiguousarray(ids, dtype="<i4").tobytes())
+        written = np.ascontiguousarray(ids, dtype="<i4").tobytes()
+        self._hash.update(written)
+        self._last = written[-ID_BYTES:] or self._last
 
     def digest(self) -> bytes:
-        return self._hash.digest()
+        return self._hash.digest() + self._last
 
 
 def digest_of(ids: Ids) -> bytes:
     rows = Rows()
     rows.add(ids)
     return rows.digest()
+
+
+def last_id(digest: bytes) -> int:
+    """0 where there are no ids."""
+    return int.from_bytes(digest[-ID_BYTES:], "little", signed=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,9 +5,10 @@ Rules:
   client's copy of that answer can stand there.
 - A copy is replaced as a whole or not at all, and only if it means the same. The client's edits win.
 - What was replaced is in front of the next answer: it is looked up behind the new rows.
+- Where it is not known to the row where an answer begins, it is looked for behind the client's last words in
+  front of it. A record in front of them is another answer's, or that to a question that was added to.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -23,13 +24,14 @@ from ds4.kv.replay.closing import closing
 from ds4.kv.replay.cutting import Cut, cut_out
 from ds4.kv.replay.meaning import Meaning, meaning_of, unlike
 from ds4.kv.replay.record import Record, Rows
+from ds4.kv.replay.spots import SpotArray, between, fit, rows_of
 
 
 class Known(Protocol):
     """One caller's records."""
 
-    def rows(self) -> Sequence[int]:
-        """How many rows stand in front of a record, each number once, in order."""
+    def spots(self) -> SpotArray:
+        """Where records stand, in order."""
 
     def find(self, prefix: bytes) -> Sequence[Record]:
         """Those behind the rows with this digest, the one used last first."""
@@ -61,7 +63,7 @@ def replayed(plan: PromptPlan, messages: Sequence[Message], known: Known, rules:
             # The template was given another form of the conversation.
             break
         walk.visit(turn, answer)
-    report = Replay(len(walk.cuts), tuple(walk.refused))
+    report = Replay(len(walk.cuts), tuple(walk.refused), walk.behind)
     return replace(cut_out(plan, walk.cuts), replay=report) if walk.cuts or walk.refused else plan
 
 
@@ -80,6 +82,7 @@ class _Walk:
     def __init__(self, plan: PromptPlan, known: Known, rules: Rules) -> None:
         self.cuts: list[Cut] = []
         self.refused: list[AsSent] = []
+        self.behind = 0
         self._plan = plan
         self._known = known
         self._rules = rules
@@ -88,19 +91,29 @@ class _Walk:
         self._grown = 0
 
     def visit(self, turn: PastTurn, answer: Answer) -> None:
+        found = self._find(turn)
+        if found is not None:
+            self._decide(found[0], turn, answer, found[1])
+        elif self.refused:
+            self.behind += 1
+
+    def _find(self, turn: PastTurn) -> tuple[int, Sequence[Record]] | None:
+        """Where the answer begins, and the records there."""
         for start in self._places(turn):
-            records = self._known.find(self._prefix(start))
-            if records:
-                self._decide(start, turn, answer, records)
-                return
+            if records := self._known.find(self._prefix(start)):
+                return start, records
+        return None
 
     def _places(self, turn: PastTurn) -> Sequence[int]:
         """Where the answer may begin."""
         if turn.start is not None:
             return (turn.start,) if turn.start >= self._at else ()
-        rows = self._known.rows()
-        first, last = (bisect_left(rows, row + self._grown) for row in (self._at, turn.until))
-        return [row - self._grown for row in rows[first:last]]
+        first = max(self._at, turn.after)
+        spots = between(self._known.spots(), first + self._grown, turn.until + self._grown)
+        rows = rows_of(spots) - self._grown
+        # In front of `_at` others may stand now than in the plan.
+        possible = fit(spots, self._plan.ids[rows - 1]) | (rows == self._at)
+        return [int(row) for row in np.unique(rows[possible])]
 
     def _prefix(self, start: int) -> bytes:
         self._rows.add(self._plan.ids[self._at : start])
