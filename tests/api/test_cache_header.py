@@ -1,7 +1,7 @@
 import pytest
 
 from ds4.api.cache_header import cache_words
-from ds4.core.usage import AsSent, CacheReport, CacheSource, Difference, MissReason, Replay, Unlike
+from ds4.core.usage import AsSent, CacheReport, CacheSource, Difference, MissReason, Part, Replay, Unlike
 
 
 @pytest.mark.parametrize(
@@ -19,12 +19,26 @@ from ds4.core.usage import AsSent, CacheReport, CacheSource, Difference, MissRea
             "live reused=5 computed=4 reason=edited message=2 row=5",
         ),
         (
-            CacheReport(CacheSource.COPIED, 5, 4, difference=Difference(5, None, "", ""), normalised=("a",)),
-            "copied reused=5 computed=4 reason=none row=5 normalised=a",
+            CacheReport(
+                CacheSource.COPIED,
+                5,
+                4,
+                reason=MissReason.TOOLS_CHANGED,
+                difference=Difference(5, None, "", "", part=Part.TOOLS),
+                normalised=("a",),
+            ),
+            "copied reused=5 computed=4 reason=tools_changed row=5 normalised=a",
         ),
         (
-            CacheReport(replay=Replay(3, (AsSent(7, Unlike.TEXT), AsSent(9, Unlike.CALLS)))),
-            "none reused=0 computed=0 reason=none replayed=3 not_replayed=7:text_changed,9:calls_changed",
+            CacheReport(replay=Replay(3, (AsSent(7, Unlike.TEXT), AsSent(9, Unlike.CALLS)), 2)),
+            "none reused=0 computed=0 reason=none replayed=3 not_replayed=7:text_changed,9:calls_changed"
+            " behind=2",
+        ),
+        (
+            CacheReport(
+                reason=MissReason.CANNOT_REWIND, difference=Difference(5, None, "", "", part=Part.TOOLS)
+            ),
+            "none reused=0 computed=0 reason=cannot_rewind row=5 changed=tools",
         ),
         (CacheReport(normalised=("a", "b")), "none reused=0 computed=0 reason=none normalised=a,b"),
     ],

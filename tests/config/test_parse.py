@@ -107,6 +107,8 @@ def test_missing_values(argv: tuple[str, ...]) -> None:
         ("--kv-type", "q4_0"),
         ("--engine", "vllm"),
         ("--model-family", "gpt-17"),
+        ("--no-normalise", "ids"),
+        ("--no-normalise", "billing_header,cache_control"),
     ],
 )
 def test_bad_values_are_named(name: str, value: str) -> None:
@@ -116,6 +118,23 @@ def test_bad_values_are_named(name: str, value: str) -> None:
 
 
 KEY = "sk-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        ([], set()),
+        (["--keep-billing-header"], {"billing_header"}),
+        (["--no-normalise", "billing_header", "--keep-billing-header"], {"billing_header"}),
+        (["--no-normalise=cache_control"], {"cache_control"}),
+        (
+            ["--no-normalise=cache_control", "--no-normalise=billing_header"],
+            {"cache_control", "billing_header"},
+        ),
+    ],
+)
+def test_what_is_not_normalised(argv: list[str], names: set[str]) -> None:
+    assert config(*argv).as_sent == names
 
 
 def test_repeated_options_keep_every_value_in_order() -> None:

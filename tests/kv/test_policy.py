@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ds4.core.plan import Boundary, BoundaryKind
 from ds4.core.step import Caps, Trim
 from ds4.core.usage import SaveReason
-from ds4.kv.policy import TAIL, Knobs, Place, anchor, due, places
+from ds4.kv.policy import APART, TAIL, Knobs, Place, anchor, due, places
 
 CAPS = {trim: Caps(trim, native_batch=True, memory_class=trim, window=8) for trim in Trim}
 DISK = Knobs(min_tokens=100, cold_max=3000, interval=1000, trim=32, align=0, saves=True)
@@ -143,6 +143,29 @@ def test_marks_are_made_where_the_next_prompt_may_go_back_to(trim: Trim) -> None
     assert marks(places(900, turns, CAPS[trim], UNSAVED, 400)) == [800, 900 - TAIL]
     assert marks(places(2500, [], CAPS[trim], UNSAVED, 0)) == [1000, 2000, 2500 - TAIL]
     assert marks(places(1001, [], CAPS[trim], UNSAVED, 0)) == [1001 - TAIL]
+
+
+@pytest.mark.parametrize("trim", [Trim.WINDOW, Trim.BOUNDARY])
+@pytest.mark.parametrize(
+    ("start", "end", "kept"),
+    [
+        # Tools first: their end. System text first: their beginning. It is one mark, whatever the order.
+        (3, 200, [200]),
+        (120, 298, [120]),
+        (120, 200, [120, 200]),
+        # One of the two parts is too short to be worth a mark.
+        (3, APART - 1, []),
+        (APART, 300, [APART]),
+        (3, 300 - APART, [300 - APART]),
+        (3, 300 - APART + 1, []),
+    ],
+)
+def test_tools_and_system_text_are_marked_apart_where_both_are_long(
+    trim: Trim, start: int, end: int, kept: list[int]
+) -> None:
+    tools = [boundary(start, BoundaryKind.TOOLS_START), boundary(end, BoundaryKind.TOOLS_END)]
+    found = marks(places(900, [*tools, system_end(300)], CAPS[trim], UNSAVED, 0))
+    assert found == [*kept, 300, 900 - TAIL]
 
 
 def test_a_memory_that_can_be_cut_needs_no_marks() -> None:

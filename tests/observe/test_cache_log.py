@@ -12,6 +12,7 @@ from ds4.core.usage import (
     CacheSource,
     Difference,
     MissReason,
+    Part,
     Replay,
     Saved,
     SaveReason,
@@ -82,6 +83,15 @@ START = "chat ctx=800..1000:200 TOOLS prompt start slot=0 cache=live"
             ' row=7 held="a" wanted="b" id=req-1',
         ),
         (
+            replace(
+                EDITED,
+                reason=MissReason.CANNOT_REWIND,
+                difference=Difference(7, None, "a", "b", part=Part.TOOLS),
+            ),
+            "live kv cache miss live=950 prompt=1000 common=800 reason=token-mismatch why=cannot_rewind"
+            ' changed=tools row=7 held="a" wanted="b" id=req-1',
+        ),
+        (
             replace(EDITED, held=0, common=0, reason=MissReason.DAMAGED, difference=None),
             "live kv cache miss live=0 prompt=1000 common=0 reason=no-live-checkpoint why=damaged id=req-1",
         ),
@@ -128,9 +138,9 @@ def test_a_start_names_what_is_unusual_about_it() -> None:
 
 
 def test_a_start_names_what_was_replayed_and_what_was_not() -> None:
-    report = CacheReport(replay=Replay(3, (AsSent(7, Unlike.ARGUMENTS),)))
+    report = CacheReport(replay=Replay(3, (AsSent(7, Unlike.ARGUMENTS),), 2))
     [start] = lines(PromptStarted(CHAT, 0, report))
-    assert start.endswith("id=req-1 replayed=3 not_replayed=7:arguments_changed")
+    assert start.endswith("id=req-1 replayed=3 not_replayed=7:arguments_changed behind=2")
 
 
 @pytest.mark.parametrize(

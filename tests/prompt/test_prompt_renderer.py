@@ -5,7 +5,7 @@ from prompt_cases import CASES, CHATML, ByteTokenizer, Case, call, chat, origins
 
 from ds4.core.errors import BadRequest, TemplateError
 from ds4.core.messages import Conversation
-from ds4.core.plan import Boundary, BoundaryKind, Origin, Tokens
+from ds4.core.plan import Boundary, BoundaryKind, Origin, PromptPlan, Tokens
 from ds4.prompt.boundaries import find_marks
 from ds4.prompt.prefix import common_prefix
 from ds4.prompt.renderer import PromptRenderer
@@ -161,6 +161,12 @@ LONG = Conversation(
 NO_TOOLS = Conversation(LONG.messages)
 
 
+def _of_turns(plan: PromptPlan) -> list[Boundary]:
+    """Those of the tools are in test_tool_place.py."""
+    tools = (BoundaryKind.TOOLS_START, BoundaryKind.TOOLS_END)
+    return [boundary for boundary in plan.boundaries if boundary.kind not in tools]
+
+
 @every_case
 def test_boundaries_are_true_prefixes(case: Case) -> None:
     """Every boundary's rows are also the first rows of a conversation that goes on differently there."""
@@ -168,7 +174,7 @@ def test_boundaries_are_true_prefixes(case: Case) -> None:
     plan = case.renderer(0).render(conversation)
     assert plan.boundaries[-1] == Boundary(plan.rows, BoundaryKind.PROMPT_END, 5)
     assert [b.row for b in plan.boundaries] == sorted(b.row for b in plan.boundaries)
-    for boundary in plan.boundaries[:-1]:
+    for boundary in _of_turns(plan)[:-1]:
         kept = conversation.messages[: boundary.message]
         other = Conversation((*kept, say("user", "Something else")), conversation.tools)
         rows = case.renderer().render(other).ids
@@ -180,11 +186,12 @@ def test_boundaries_reach_as_far_as_they_can(name: str) -> None:
     case = next(case for case in CASES if case.name == name)
     conversation = NO_TOOLS if case.simple or name == "llama3" else LONG
     plan = case.renderer(0).render(conversation)
-    system_end, last_user, _ = plan.boundaries
+    found = _of_turns(plan)
+    system_end, last_user, _ = found
     assert (system_end.kind, system_end.message) == (BoundaryKind.SYSTEM_END, 1)
     assert (last_user.kind, last_user.message) == (BoundaryKind.LAST_USER_START, 3)
     tokenizer = ByteTokenizer(case.controls)
-    text = [b"".join(map(tokenizer.piece, map(int, plan.ids[b.row :]))).decode() for b in plan.boundaries]
+    text = [b"".join(map(tokenizer.piece, map(int, plan.ids[b.row :]))).decode() for b in found]
     assert text[0].startswith("One")
     assert text[1].startswith("Three")
 

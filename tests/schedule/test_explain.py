@@ -1,12 +1,13 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from placing import QUICK, SLOW, base, in_ram, in_slot, on_disk, placed, plan_of, target
 
 from ds4.core.plan import Boundary, BoundaryKind
-from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
+from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason, Part
 from ds4.schedule.explain import explain
 from ds4.schedule.place import Base, Kind, Placement, Target
 
@@ -16,6 +17,16 @@ USER = Boundary(16, BoundaryKind.LAST_USER_START, 1)
 END = Boundary(29, BoundaryKind.PROMPT_END, 2)
 PLAN = plan_of(PROMPT, SYSTEM, USER, END)
 ROWS = len(PROMPT)
+
+
+TOOLS_FIRST = Boundary(4, BoundaryKind.TOOLS_START, 0), Boundary(10, BoundaryKind.TOOLS_END, 0), SYSTEM, USER
+SYSTEM_FIRST = (
+    Boundary(10, BoundaryKind.TOOLS_START, 1),
+    Boundary(15, BoundaryKind.TOOLS_END, 1),
+    SYSTEM,
+    USER,
+)
+"""Of the fifteen rows in front, six or five are of the tools."""
 
 
 def piece(row: int) -> bytes:
@@ -58,7 +69,7 @@ def test_an_edit_is_shown_with_its_message() -> None:
     assert found.reason is MissReason.EDITED
     held, wanted = b"e. what were you", b"e. what are you?"
     ids = 13, tuple(held), tuple(wanted)
-    assert found.difference == Difference(21, 1, held.decode(), wanted.decode(), *ids)
+    assert found.difference == Difference(21, 1, held.decode(), wanted.decode(), *ids, Part.MESSAGES)
     assert found.displaced == 8
 
 
@@ -67,6 +78,39 @@ def test_an_edit_in_the_system_text_is_told_apart() -> None:
     assert found.reason is MissReason.PREAMBLE_CHANGED
     assert found.difference is not None
     assert (found.difference.row, found.difference.message) == (10, 0)
+
+
+@pytest.mark.parametrize(
+    ("boundaries", "row", "reason", "message"),
+    [
+        (TOOLS_FIRST, 3, MissReason.PREAMBLE_CHANGED, None),
+        (TOOLS_FIRST, 4, MissReason.TOOLS_CHANGED, None),
+        (TOOLS_FIRST, 9, MissReason.TOOLS_CHANGED, None),
+        (TOOLS_FIRST, 10, MissReason.PREAMBLE_CHANGED, 0),
+        (TOOLS_FIRST, 14, MissReason.PREAMBLE_CHANGED, 0),
+        (TOOLS_FIRST, 15, MissReason.EDITED, None),
+        (TOOLS_FIRST, 20, MissReason.EDITED, 1),
+        (SYSTEM_FIRST, 9, MissReason.PREAMBLE_CHANGED, 0),
+        (SYSTEM_FIRST, 10, MissReason.TOOLS_CHANGED, None),
+        (SYSTEM_FIRST, 14, MissReason.TOOLS_CHANGED, None),
+        (SYSTEM_FIRST, 20, MissReason.EDITED, 1),
+        ((SYSTEM, USER), 4, MissReason.PREAMBLE_CHANGED, 0),
+    ],
+)
+def test_changed_tools_changed_system_text_and_edits_are_told_apart(
+    boundaries: tuple[Boundary, ...], row: int, reason: MissReason, message: int | None
+) -> None:
+    held = [holding(bytes([*PROMPT[:row], 0, *PROMPT[row + 1 :]]))]
+    found = explain(placed([target(0, ROWS)], held, ROWS), held, plan_of(PROMPT, *boundaries, END), piece)
+    assert found.difference is not None
+    assert (found.reason, found.difference.row, found.difference.message) == (reason, row, message)
+    assert found.changed is None
+
+
+def test_where_the_memory_is_why_the_changed_part_is_still_named() -> None:
+    held = [replace(in_slot(0, 29, 12, reuse=10, mark=10), ids=np.array([*PROMPT[:12], 0], np.int32))]
+    found = explain(placed([target(0, 29)], held, ROWS), held, plan_of(PROMPT, *TOOLS_FIRST, END), piece)
+    assert (found.reason, found.rewound, found.changed) == (MissReason.CANNOT_REWIND, True, Part.PREAMBLE)
 
 
 def test_a_difference_right_behind_the_system_text_is_an_edit() -> None:
@@ -150,5 +194,5 @@ def test_every_decision_can_be_explained(known: list[tuple[Kind, int, int, bool]
     if found.difference is not None:
         assert found.difference.row == found.common
         assert found.reason is not MissReason.NONE
-    if found.reason in (MissReason.EDITED, MissReason.PREAMBLE_CHANGED):
+    if found.reason in (MissReason.EDITED, MissReason.PREAMBLE_CHANGED, MissReason.TOOLS_CHANGED):
         assert found.difference is not None

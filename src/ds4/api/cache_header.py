@@ -31,6 +31,10 @@ def _unusual(report: CacheReport) -> Iterator[str]:
         yield f"replayed={report.replay.turns}"
     if report.replay.refused:
         yield f"not_replayed={','.join(f'{sent.message}:{sent.why}' for sent in report.replay.refused)}"
+    if report.replay.behind:
+        yield f"behind={report.replay.behind}"
+    if report.changed is not None:
+        yield f"changed={report.changed}"
 
 
 def _ms(seconds: float) -> str:

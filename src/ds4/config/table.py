@@ -7,6 +7,7 @@ and docs/server.md follow.
 from dataclasses import dataclass
 from pathlib import Path
 
+from ds4.api.normalise import BILLING_HEADER, AsSent
 from ds4.config.cache import CacheOptions
 from ds4.config.option import Topic, flag, option, optional, options_of, repeated
 from ds4.config.values import (
@@ -19,6 +20,8 @@ from ds4.config.values import (
     integer,
     ipv4,
     model_source,
+    normalisation,
+    normalisation_names,
     path,
     tool_format,
     tool_format_names,
@@ -111,11 +114,20 @@ class Config(CacheOptions):
         unset="a built-in text",
         about="text that asks DeepSeek V4 for its strongest reasoning effort",
     )
+    no_normalise: tuple[str, ...] = repeated(
+        "--no-normalise",
+        topic=Topic.PROMPT,
+        metavar="NAME",
+        read=normalisation,
+        unset="all are normalised",
+        about="leave in the prompt what is otherwise left out because it changes between the requests of one "
+        f"session: {' or '.join(normalisation_names())}; may be repeated",
+    )
     keep_billing_header: bool = flag(
         "--keep-billing-header",
         topic=Topic.PROMPT,
-        about="leave Claude Code's x-anthropic-billing-header line in the prompt; it changes between "
-        "requests of one session, and what stands behind it is then computed anew",
+        about="the same as --no-normalise billing_header: leave Claude Code's x-anthropic-billing-header "
+        "line in the prompt, and compute what stands behind it anew whenever it changes",
     )
     host: str = option(
         "--host",
@@ -149,8 +161,8 @@ class Config(CacheOptions):
     trace_redact: bool = flag(
         "--trace-redact",
         topic=Topic.SERVER,
-        about="put placeholders of the same length into the trace for clients' and the model's texts; it can "
-        "then be read, but not replayed",
+        about="put placeholders of the same length into the trace for clients' and the model's texts; of it "
+        "replay repeats what the scheduler decided",
     )
     api_keys: tuple[Secret, ...] = repeated(
         "--api-key",
@@ -314,6 +326,11 @@ class Config(CacheOptions):
         about="Python file with reply(prompt: str) -> str: rendered prompt in, raw model output out",
     )
     given: frozenset[str] = frozenset()
+
+    @property
+    def as_sent(self) -> AsSent:
+        """What is not normalised."""
+        return frozenset(self.no_normalise) | ({BILLING_HEADER.name} if self.keep_billing_header else set())
 
     @property
     def n_slots(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from ds4.api.normalise import SWITCHES
 from ds4.formats.registry import FAMILIES
 from ds4.formats.tools.registry import TOOL_FORMATS
 from ds4.hub import PREFIX, HubReference, parse_reference
@@ -76,6 +77,16 @@ def path(text: str) -> Path:
 
 def family_names() -> tuple[str, ...]:
     return tuple(sorted(family.name for family in FAMILIES))
+
+
+def normalisation_names() -> tuple[str, ...]:
+    return SWITCHES
+
+
+def normalisation(text: str) -> str:
+    if text not in SWITCHES:
+        raise ValueError(text)
+    return text
 
 
 def tool_format_names() -> tuple[str, ...]:

@@ -52,6 +52,11 @@ class Image:
 
 
 class BoundaryKind(StrEnum):
+    """Tools and leading system text stand at the beginning, in either order. Both ends of the tools are
+    given, or neither; what lies between the two parts belongs to the system text."""
+
+    TOOLS_START = "tools_start"
+    TOOLS_END = "tools_end"
     SYSTEM_END = "system_end"
     """End of tools and leading system text."""
     TURN_START = "turn_start"
@@ -74,14 +79,16 @@ class Boundary:
 class PastTurn:
     """Where an answer of the history stands: `messages` of the assistant that follow one another.
 
-    It is the rows from `start` to `end`. Where the renderer cannot tell (None), its end is the
-    `messages`-th end token behind its beginning, if that comes before row `until`.
+    It is the rows from `start` to `end`. Where the renderer cannot tell (None), it begins at row `after` or
+    behind it, with nothing but markup in between, and its end is the `messages`-th end token behind its
+    beginning, if that comes before row `until`.
     """
 
     messages: int
     until: int
     start: int | None = None
     end: int | None = None
+    after: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,8 +23,11 @@ class MissReason(StrEnum):
     """Nothing better was known, or all of it was reused."""
     EDITED = "edited"
     """The prompt differs from what is held, after its tools and system text."""
+    TOOLS_CHANGED = "tools_changed"
+    """The prompt differs within its tools: in which there are, their order, or their text."""
     PREAMBLE_CHANGED = "preamble_changed"
-    """The prompt differs within its tools or leading system text."""
+    """The prompt differs within its leading system text, or somewhere before it ends where it is not known
+    where the tools stand."""
     CANNOT_REWIND = "cannot_rewind"
     """The prefix is common, but this memory class cannot be cut back to it."""
     NOT_WORTH_IT = "not_worth_it"
@@ -64,6 +67,15 @@ class Saved:
     size: int
 
 
+class Part(StrEnum):
+    """A part of a prompt."""
+
+    TOOLS = "tools"
+    PREAMBLE = "preamble"
+    """The leading system text, with the tools where it is not known where they stand."""
+    MESSAGES = "messages"
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """Where the prompt leaves the best known prefix: row `row`, in message `message` where that is known.
@@ -78,6 +90,7 @@ class Difference:
     first: int = 0
     held_ids: tuple[int, ...] = ()
     wanted_ids: tuple[int, ...] = ()
+    part: Part = Part.MESSAGES
 
 
 class Unlike(StrEnum):
@@ -104,10 +117,15 @@ class AsSent:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """`turns` answers of the history stand there as they were sampled; those `refused` are known, too."""
+    """`turns` answers of the history stand there as they were sampled; those `refused` are known, too.
+
+    `behind`: so many answers behind the first one refused are as sent because nothing is known behind the
+    rows that are in front of them now.
+    """
 
     turns: int = 0
     refused: tuple[AsSent, ...] = ()
+    behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +160,12 @@ class CacheReport:
     other_quant: str = ""
     normalised: tuple[str, ...] = ()
     replay: Replay = Replay()
+
+    @property
+    def changed(self) -> Part | None:
+        """The part that the prompt differs in, where `reason` names something else."""
+        named = (MissReason.EDITED, MissReason.TOOLS_CHANGED, MissReason.PREAMBLE_CHANGED)
+        return None if self.difference is None or self.reason in named else self.difference.part
 
 
 @dataclass(frozen=True, slots=True)

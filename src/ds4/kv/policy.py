@@ -4,9 +4,12 @@ Rules:
 - A mark is a PARTIAL checkpoint in RAM: only memories that cannot be cut back need one.
 - A cold save is made once for a new beginning, where its next conversation will part from it: at the end of
   tools and system text, else where the user's turn starts, else at a round length.
+- Tools and system text share the beginning of a prompt. Where both are long there is a mark between them, so
+  that the first of the two is kept when the second changes.
 - Continued saves come at every multiple of the interval, so that a crash costs no more than one.
 """
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,6 +20,9 @@ from ds4.core.usage import SaveReason
 TAIL = 4
 """A mark so many rows before the end of a prompt that does not say where the answer begins: a retry, or the
 same prompt with thinking switched, goes back to it, and at least one row must be left to compute."""
+APART = 64
+"""Fewer rows of tools, or of system text, are computed again rather than kept by a mark of their own."""
+_TOOLS = (BoundaryKind.TOOLS_START, BoundaryKind.TOOLS_END)
 _ANCHORS = (BoundaryKind.SYSTEM_END, BoundaryKind.LAST_USER_START)
 
 
@@ -65,6 +71,11 @@ def due(rows: int, knobs: Knobs) -> bool:
     return knobs.spacing > 0 and rows > 0 and rows % knobs.spacing == 0
 
 
+def to_due(rows: int, knobs: Knobs) -> int:
+    """How many rows from `rows` to the next place that is due; a great many without an interval."""
+    return knobs.spacing - rows % knobs.spacing if knobs.spacing > 0 else sys.maxsize
+
+
 def anchor(rows: int, boundaries: Iterable[Boundary], knobs: Knobs) -> int:
     """Where a cold save is made."""
     at = {boundary.kind: boundary.row for boundary in boundaries}
@@ -84,14 +95,20 @@ def _marks(rows: int, boundaries: Sequence[Boundary], caps: Caps, knobs: Knobs) 
         return
     answers = [b.row for b in boundaries if b.kind is BoundaryKind.ANSWER_START and 0 < b.row < rows]
     last = answers[-1] if answers else rows - TAIL
+    head = max((b.row for b in boundaries if b.kind is BoundaryKind.SYSTEM_END), default=0)
     for boundary in boundaries:
-        if boundary.row < last:
+        if boundary.row < last and (boundary.kind not in _TOOLS or _parts(boundary.row, head)):
             yield Place(boundary.row, mark=True)
     if knobs.spacing:
         for row in range(knobs.spacing, last, knobs.spacing):
             yield Place(row, mark=True)
     if last > 0:
         yield Place(last, mark=True)
+
+
+def _parts(row: int, head: int) -> bool:
+    """Whether both sides of `row` in a beginning of `head` rows are worth a mark between them."""
+    return min(row, head - row) >= APART
 
 
 def _saves(rows: int, boundaries: Iterable[Boundary], knobs: Knobs, reused: int) -> Iterable[Place]:

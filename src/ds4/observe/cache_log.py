@@ -87,6 +87,7 @@ def decision(report: CacheReport) -> str:
         "normalised": ",".join(report.normalised),
         "replayed": str(report.replay.turns or ""),
         "not_replayed": ",".join(f"{sent.message}:{sent.why}" for sent in report.replay.refused),
+        "behind": str(report.replay.behind or ""),
     }
     return "".join(f" {key}={value(said)}" for key, said in keys.items() if said)
 
@@ -110,8 +111,9 @@ def _miss(miss: Miss) -> str:
     report, prompt = miss.report, miss.subject.prompt
     counts = f"live={report.held} prompt={prompt} common={report.common}"
     reasons = f"reason={miss_words(report, prompt)} why={report.reason}"
+    changed = "" if report.changed is None else f" changed={report.changed}"
     where = "" if report.difference is None else f" {_difference(report.difference)}"
-    return f"{counts} {reasons}{where} id={value(miss.subject.job)}"
+    return f"{counts} {reasons}{changed}{where} id={value(miss.subject.job)}"
 
 
 def _difference(found: Difference) -> str:

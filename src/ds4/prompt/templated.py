@@ -10,6 +10,7 @@ from ds4.prompt.drafts import Draft, Drafter
 from ds4.prompt.late_tools import with_late_tools
 from ds4.prompt.options import PromptOptions
 from ds4.prompt.rendered import Mark, Rendered
+from ds4.prompt.tool_place import find_tools
 from ds4.prompt.turns import find_answers
 
 
@@ -50,4 +51,6 @@ class TemplateSource:
         found = find_marks(
             draft.text, draft.messages, bool(draft.values["tools"]), draft.guard.sentinel, render
         )
+        head = next((mark for mark in found if mark.kind is BoundaryKind.SYSTEM_END), None)
+        found = [*find_tools(draft, head, self._drafter), *found]
         return tuple(Mark(mark.offset, mark.kind, mark.message if draft.as_sent else None) for mark in found)

@@ -34,6 +34,12 @@ def without_tools(conversation: Conversation, options: PromptOptions) -> Convers
     return replace(conversation, messages=messages, tools=())
 
 
+def text_of(tools: tuple[Tool, ...], options: PromptOptions) -> str:
+    """How they stand in the first message, empty without any. Raises BadRequest on one that is not JSON."""
+    parts = _definitions(tools, options) if tools else ()
+    return "".join(part.text for part in parts)
+
+
 def _as_text(messages: tuple[Message, ...]) -> Iterator[Message]:
     ordered = (messages[index] for index in in_call_order(messages))
     for is_result, run in groupby(ordered, lambda message: message.role is Role.TOOL):
@@ -58,7 +64,7 @@ def _calls(message: Message) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _definitions(tools: tuple[Tool, ...], options: PromptOptions) -> tuple[Part, ...]:
+def _definitions(tools: tuple[Tool, ...], options: PromptOptions) -> tuple[TextPart, ...]:
     preamble = options.preamble or HERMES_JSON
     schemas = "\n".join(map(wrapped, schema_lines(tools)))
     return OurText(preamble.head), TextPart(schemas), OurText(preamble.tail)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ds4.core.plan import BoundaryKind, PromptPlan
-from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason
+from ds4.core.usage import CacheReport, CacheSource, Difference, MissReason, Part
 from ds4.schedule.place import Base, Kind, Placement, longest, reason
 
 PieceOf = Callable[[int], bytes]
@@ -11,6 +11,11 @@ PieceOf = Callable[[int], bytes]
 IMAGE = "\N{FRAME WITH PICTURE}".encode()
 AROUND = 8
 """Rows shown on either side of a difference."""
+_CHANGED = {
+    Part.TOOLS: MissReason.TOOLS_CHANGED,
+    Part.PREAMBLE: MissReason.PREAMBLE_CHANGED,
+    Part.MESSAGES: MissReason.EDITED,
+}
 _SOURCES = {Kind.SLOT: CacheSource.COPIED, Kind.RAM: CacheSource.RAM, Kind.DISK: CacheSource.DISK}
 
 
@@ -21,8 +26,8 @@ def explain(chosen: Placement, bases: Sequence[Base], plan: PromptPlan, piece: P
     reused = base.reuse.rows if base else 0
     why = reason(chosen, bases, plan.rows)
     difference = _difference(best, plan, piece) if best is not None else None
-    if why is MissReason.EDITED and best is not None and _as_sent(best, plan) < _preamble(plan):
-        why = MissReason.PREAMBLE_CHANGED
+    if why is MissReason.EDITED and difference is not None:
+        why = _CHANGED[difference.part]
     return CacheReport(
         source=_source(chosen),
         reused=reused,
@@ -50,10 +55,17 @@ def _difference(best: Base, plan: PromptPlan, piece: PieceOf) -> Difference | No
     if row >= min(best.held, wanted.size):
         return None
     around = slice(max(0, row - AROUND), row + AROUND)
-    message = _message(plan, _as_sent(best, plan))
+    sent = _as_sent(best, plan)
     here, there = best.ids[around].tolist(), wanted[around].tolist()
     return Difference(
-        row, message, _shown(here, piece), _shown(there, piece), around.start, tuple(here), tuple(there)
+        row,
+        _message(plan, sent),
+        _shown(here, piece),
+        _shown(there, piece),
+        around.start,
+        tuple(here),
+        tuple(there),
+        _part(plan, sent),
     )
 
 
@@ -74,6 +86,10 @@ def _shown(ids: Sequence[int], piece: PieceOf) -> str:
     return b"".join(piece(row) if row >= 0 else IMAGE for row in ids).decode("utf-8", "replace")
 
 
-def _preamble(plan: PromptPlan) -> int:
-    """Rows of tools and leading system text."""
-    return max((b.row for b in plan.boundaries if b.kind is BoundaryKind.SYSTEM_END), default=0)
+def _part(plan: PromptPlan, row: int) -> Part:
+    at = {boundary.kind: boundary.row for boundary in plan.boundaries}
+    if row >= at.get(BoundaryKind.SYSTEM_END, 0):
+        return Part.MESSAGES
+    if at.get(BoundaryKind.TOOLS_START, row + 1) <= row < at.get(BoundaryKind.TOOLS_END, 0):
+        return Part.TOOLS
+    return Part.PREAMBLE

@@ -98,6 +98,21 @@ def _answer(blocks: Sequence[Block], seals: Seals) -> Message:
     return Message(Role.ASSISTANT, _parts(text), reasoning="\n\n".join(thoughts) or None, tool_calls=calls)
 
 
+def leaves_out(content: object) -> bool:
+    """Whether something of a turn is in no message: calls without a name, or of tools that a vendor ran."""
+    return isinstance(content, list) and any(map(_is_left_out, content))
+
+
+def _is_left_out(block: object) -> bool:
+    match block:
+        case {"type": "tool_use", "name": str(name)}:
+            return not name
+        case {"type": "tool_use" | "server_tool_use" | "mcp_tool_use"}:
+            return True
+        case _:
+            return False
+
+
 _APART = ("thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use")
 
 

@@ -20,11 +20,11 @@ THINK, END_THINK = "<think>", "</think>"
 def write_glm(chat: Chat, out: Writer) -> None:
     out.ours("[gMASK]<sop>")
     if chat.tools_first:
-        _write_tools(chat, out)
+        _write_tools(chat, out, 0)
     for entry in chat.lead:
         _write_turn(out, entry, SYSTEM)
     if not chat.tools_first:
-        _write_tools(chat, out)
+        _write_tools(chat, out, len(chat.lead))
     out.head_ends(len(chat.lead))
     _write_entries(chat, out)
     if chat.generates:
@@ -32,10 +32,10 @@ def write_glm(chat: Chat, out: Writer) -> None:
         out.ours(ASSISTANT + (THINK if chat.thinks else END_THINK))
 
 
-def _write_tools(chat: Chat, out: Writer) -> None:
+def _write_tools(chat: Chat, out: Writer, message: int) -> None:
     if chat.tools:
         out.ours(SYSTEM)
-        write_tools(chat, out)
+        write_tools(chat, out, message=message)
 
 
 def _write_entries(chat: Chat, out: Writer) -> None:

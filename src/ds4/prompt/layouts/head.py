@@ -10,7 +10,8 @@ GAP = "\n\n"
 
 
 def write_head(chat: Chat, out: Writer, system: Iterable[Entry]) -> None:
-    text = GAP.join(entry.text for entry in system if entry.text)
+    lead = tuple(system)
+    text = GAP.join(entry.text for entry in lead if entry.text)
     gap = GAP if text and chat.tools else ""
     if chat.tools_first:
         write_tools(chat, out, before_text=bool(text))
@@ -19,13 +20,14 @@ def write_head(chat: Chat, out: Writer, system: Iterable[Entry]) -> None:
     else:
         out.client(text)
         out.ours(gap)
-        write_tools(chat, out)
+        write_tools(chat, out, message=len(lead))
 
 
-def write_tools(chat: Chat, out: Writer, *, before_text: bool = False) -> None:
-    """Nothing without tools. A newline at the preamble's end is part of the gap to the text after it."""
+def write_tools(chat: Chat, out: Writer, *, message: int = 0, before_text: bool = False) -> None:
+    """Nothing without tools. `message` is the first one after them. A newline at the preamble's end is part
+    of the gap to the text after it."""
     preamble = chat.preamble
     if before_text:
         preamble = replace(preamble, tail=preamble.tail.rstrip("\n"))
     if chat.tools:
-        out.tools(preamble, chat.tools)
+        out.tools(preamble, chat.tools, message)

@@ -60,8 +60,9 @@ def _lead(given: tuple[Entry, ...]) -> int:
 
 def _marks(marks: tuple[Mark, ...], chat: Chat) -> tuple[Mark, ...]:
     """Without the end of a head that is not there; the turn with the last user message is named twice."""
-    head, *turns = marks
+    size = next(number for number, mark in enumerate(marks, 1) if mark.kind is BoundaryKind.SYSTEM_END)
+    head, turns = marks[:size], marks[size:]
     last_user = chat.last(Role.USER)
     asked = [turn for turn in turns if turn.message is not None and turn.message <= last_user]
     named = [replace(turn, kind=BoundaryKind.LAST_USER_START) for turn in asked[-1:]]
-    return (*([head] if chat.lead or chat.tools else []), *asked, *named, *turns[len(asked) :])
+    return (*(head if chat.lead or chat.tools else ()), *asked, *named, *turns[len(asked) :])

@@ -30,10 +30,13 @@ class Writer:
         """Text a client sent, or text made of it: plain, whatever it spells."""
         self._write(encodable(text), MASK * len(text))
 
-    def tools(self, preamble: Preamble, schemas: Iterable[str]) -> None:
+    def tools(self, preamble: Preamble, schemas: Iterable[str], message: int) -> None:
+        """`message` is the first one after them."""
+        self._mark(BoundaryKind.TOOLS_START, message)
         self.ours(preamble.head)
         self.client("\n".join(schemas))
         self.ours(preamble.tail)
+        self._mark(BoundaryKind.TOOLS_END, message)
 
     def head_ends(self, message: int) -> None:
         """Tools and leading system text end here; `message` is the first one after them."""
