@@ -38,6 +38,7 @@ bench: setup-test
 	@$(BIN)/python -m bench.agents
 	@$(BIN)/python -m bench.restore
 	@$(BIN)/python -m bench.amplification
+	@$(BIN)/python -m bench.trace_cost
 
 fmt: setup-test
 	@$(BIN)/ruff check --fix .

@@ -24,13 +24,13 @@ from ds4.core.usage import SaveReason
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
 from ds4.kv.checkpoint import Checkpoint, Save
-from ds4.kv.healing import speller
 from ds4.kv.index import PrefixIndex
 from ds4.kv.policy import Knobs
 from ds4.schedule.explain import explain
 from ds4.schedule.keeper import Keeper
 from ds4.schedule.place import Placement, place
 from ds4.schedule.rates import Rates
+from ds4.schedule.rewrite import comparer
 from ds4.schedule.slots import Slot
 from ds4.schedule.stock import Stock
 from ds4.schedule.survey import Surveyor
@@ -102,9 +102,8 @@ class Desk:
         for slot, ids in zip(slots, scene.kept[::-1], strict=False):
             slot.rows.extend(ids)
         keeper = Keeper(self.engine, stock, self.rates, clock, Knobs(), ignore)
-        tokenizer = self.engine.tokenizer
-        spell = speller(tokenizer.piece, tokenizer.is_control)
-        self._surveyor = Surveyor(self.engine, slots, stock, keeper, clock, spell)
+        compare = comparer(self.engine.tokenizer)
+        self._surveyor = Surveyor(self.engine, slots, stock, keeper, clock, compare)
         self.find = stock.find
 
     def decide(self, plan: PromptPlan) -> None:

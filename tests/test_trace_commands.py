@@ -8,6 +8,7 @@ import pytest
 
 from ds4 import cli, replay_command, trace_command
 from ds4.core.errors import OptionError, StartError
+from ds4.observe.trace.redact import redacted
 from ds4.trace_command import Command, read
 
 TRACE = Path(__file__).parent / "traces" / "restarted.jsonl.gz"
@@ -39,12 +40,18 @@ def test_every_run_of_a_file_is_repeated(tmp_path: Path, capsys: pytest.CaptureF
     assert any(line.split()[-1] == "turn" for line in told)
 
 
-def test_a_redacted_trace_is_not_replayed(tmp_path: Path) -> None:
-    head = orjson.loads(gzip.decompress(TRACE.read_bytes()).splitlines()[0])
+def test_of_a_redacted_trace_the_decisions_are_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, *lines = map(orjson.loads, gzip.decompress(TRACE.read_bytes()).splitlines())
     path = tmp_path / "t"
-    path.write_bytes(orjson.dumps(head | {"redacted": True}) + b"\n")
-    with pytest.raises(StartError, match="redacted: it can be read, not replayed"):
-        replay_command.main([str(path)])
+    path.write_bytes(
+        b"\n".join(map(orjson.dumps, [head | {"redacted": True}, *map(redacted, lines)])) + b"\n"
+    )
+    assert replay_command.main([str(path)]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("the same: 2 decisions, ")
+    assert "prompts and answers were not compared" in told
 
 
 def test_a_head_that_lacks_something_is_said(tmp_path: Path) -> None:

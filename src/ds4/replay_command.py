@@ -9,7 +9,7 @@ from pathlib import Path
 from ds4.core.errors import OptionError, StartError
 from ds4.observe.trace.reading import Run, read_lines, runs
 from ds4.rerun.head import Head, read_head
-from ds4.rerun.replay.compare import OWNERS, Difference, first_difference, words
+from ds4.rerun.replay.compare import DECIDED, OWNERS, Difference, first_difference, words
 from ds4.rerun.replay.play import Played, play
 
 WORD = "replay"
@@ -18,6 +18,7 @@ USAGE = """usage: ds4-server replay TRACE [--verbose]
 
 Puts the recorded requests, ids, times and model outputs into this program's API and scheduler, and compares
 all that comes out: prompts, decisions, steps, events, answers. Needs no model. Exit code 1 on a difference.
+Of a redacted trace the recorded prompts' tokens are put into the scheduler, and no texts are compared.
 
   --verbose  say what was compared
 """
@@ -30,6 +31,7 @@ class Verdict:
     played: Played
     difference: Difference | None
     compared: Counter[str]
+    redacted: bool = False
 
     @property
     def same(self) -> bool:
@@ -72,9 +74,10 @@ def run(file: Path, write: Callable[[str], object], *, verbose: bool = False) ->
 
 def replay(head: Head, run: Run) -> Verdict:
     played = play(head, run)
-    then = run.lines[: played.lines]
-    compared = Counter(str(line["at"]) for line in then if line["at"] in OWNERS)
-    return Verdict(played, first_difference(then, played.made, driven=played.driven), compared)
+    then, kinds = run.lines[: played.lines], DECIDED if head.redacted else OWNERS
+    compared = Counter(str(line["at"]) for line in then if line["at"] in kinds)
+    found = first_difference(then, played.made, driven=played.driven, redacted=head.redacted)
+    return Verdict(played, found, compared, head.redacted)
 
 
 def told(verdict: Verdict, *, verbose: bool) -> list[str]:
@@ -90,16 +93,22 @@ def told(verdict: Verdict, *, verbose: bool) -> list[str]:
     if verbose:
         lines += [f"{counts[at]:6} {at}" for at in sorted(counts)]
     if verdict.same:
-        what = f"{counts['request']} requests, {counts['turn']} turns, {counts['sent']} messages"
-        lines.append(f"the same: {what}")
+        lines.append(f"the same: {_extent(verdict)}")
     return lines
+
+
+def _extent(verdict: Verdict) -> str:
+    counts = verdict.compared
+    if verdict.redacted:
+        return (
+            f"{counts['started']} decisions, {counts['turn']} turns, {counts['finished']} ends; "
+            "redacted, so prompts and answers were not compared"
+        )
+    return f"{counts['request']} requests, {counts['turn']} turns, {counts['sent']} messages"
 
 
 def _head(file: Path, run: Run) -> Head:
     try:
-        head = read_head(run.head)
+        return read_head(run.head)
     except ValueError as error:
         raise StartError(f"trace {file}: {error}") from None
-    if head.redacted:
-        raise StartError(f"trace {file}: its texts were redacted: it can be read, not replayed")
-    return head

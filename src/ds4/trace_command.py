@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,12 +33,17 @@ def main(argv: Sequence[str]) -> int:
         sys.stdout.write(USAGE)
         return 0
     try:
-        run(read(argv), sys.stdout.write)
-        sys.stdout.flush()
+        run(read(argv), _write)
     except BrokenPipeError:
         # Whoever reads has seen enough; what is left must not fail once more when the interpreter ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+def _write(text: str) -> None:
+    """At once, also into a pipe: what is followed is read as it comes."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def read(argv: Sequence[str]) -> Command:
@@ -67,7 +72,10 @@ def run(command: Command, write: Callable[[str], object]) -> None:
     """Raises StartError."""
     reader = Reader(command.request)
     for line in read_lines(command.file, follow=command.follow):
-        for text in reader.take(line):
-            write(text + "\n")
-    for text in reader.rest():
-        write(text + "\n")
+        _tell(reader.take(line), write)
+    _tell(reader.rest(), write)
+
+
+def _tell(texts: Iterable[str], write: Callable[[str], object]) -> None:
+    if told := [text + "\n" for text in texts]:
+        write("".join(told))

@@ -231,11 +231,6 @@ def test_rows_that_spell_nothing_are_no_gain() -> None:
     assert healed(ids(EMPTY, 97, 33), ids(97, 63)) == Healed(0, 2, 1)
 
 
-def test_only_places_inside_the_healed_part_have_no_equal() -> None:
-    found = Healed(common=4, held=9, wanted=7)
-    assert [row for row in range(10) if found.parts(row)] == [5, 6]
-
-
 def test_a_piece_is_looked_up_once() -> None:
     asked: list[int] = []
 

@@ -8,12 +8,14 @@ from typing import Any
 import orjson
 
 from ds4.observe.trace.reading import Run, read_lines, runs
+from ds4.observe.trace.redact import redacted
 from ds4.observe.trace.values import Json, plain
 from ds4.replay_command import Verdict, replay
 from ds4.rerun.head import read_head
 from ds4.testing.inside import Inside, Setting, inside
 
 TRACES = Path(__file__).parents[1] / "traces"
+NAMES = sorted(path.name.removesuffix(".jsonl.gz") for path in TRACES.glob("*.jsonl.gz"))
 
 
 def as_read(lines: list[Json]) -> list[dict[str, Any]]:
@@ -43,6 +45,11 @@ def lines_of(run: Run) -> list[dict[str, Any]]:
 def recorded(name: str) -> Run:
     path = TRACES / f"{name}.jsonl.gz"
     return runs(read_lines(path), path)[0]
+
+
+def without_texts(run: Run) -> Run:
+    """What --trace-redact would have written."""
+    return Run({**run.head, "redacted": True}, list(as_read([redacted(line) for line in run.lines])))
 
 
 def verdict(run: Run) -> Verdict:

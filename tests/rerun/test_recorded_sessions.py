@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from reruns import TRACES, lines_of, recorded, verdict
+from reruns import NAMES, TRACES, lines_of, recorded, verdict
 
 from ds4.replay_command import told
-
-NAMES = sorted(path.name.removesuffix(".jsonl.gz") for path in TRACES.glob("*.jsonl.gz"))
 
 
 @pytest.mark.parametrize("name", NAMES)

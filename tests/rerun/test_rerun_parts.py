@@ -184,6 +184,16 @@ def test_a_request_that_had_not_ended_may_go_on() -> None:
     assert first_difference([sent(1, "a")], [sent(1, "a"), sent(1, "b")]) is None
 
 
+def test_what_a_worker_did_for_nobody_is_not_missed() -> None:
+    asked: Json = {"at": "asked", "request": 1}
+    ran: Json = {"at": "ran", "request": 1}
+    end: list[Json] = [{"at": "left", "request": 1}, {"at": "done", "request": 1}]
+    assert first_difference([*end, asked], end) is None
+    assert first_difference([asked, *end], end) is None
+    assert first_difference([asked, ran, *end], [ran, *end]) is not None
+    assert first_difference([asked, end[1]], [end[1]]) is not None
+
+
 def ats(lines: list[dict[str, Any]]) -> list[tuple[int, list[str]]]:
     return [(count, [str(line.get("job", line["at"])) for line in group]) for count, group in groups(lines)]
 

@@ -65,6 +65,23 @@ def test_callers_are_told_apart_without_their_keys() -> None:
     same(run)
 
 
+def test_keys_for_other_servers_are_hidden_and_the_rest_is_repeated() -> None:
+    tool = {"type": "mcp", "server_label": "wiki", "server_url": "https://a", "authorization": "sk-one"}
+    body = {"model": "any", "input": "Say sk-two.", "tools": [tool, {"type": "function", "name": "f"}]}
+
+    async def play(server: Inside) -> None:
+        reply = await server.client.post("/v1/responses", body)
+        assert reply.status == 200
+        assert b"sk-one" in reply.body
+        assert b"sk-one" in (await server.client.get(f"/v1/responses/{reply.json()['id']}")).body
+        await server.client.post("/v1/responses", {**body, "stream": True})
+
+    run = traced(play)
+    assert "sk-one" not in str(run.lines)
+    assert "sk-two" in str(run.lines)
+    same(run)
+
+
 def test_a_full_queue_turns_the_same_ones_away() -> None:
     async def play(server: Inside) -> None:
         ask = server.client.post

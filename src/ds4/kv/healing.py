@@ -39,10 +39,6 @@ class Healed:
     wanted: int
     bridge: str = ""
 
-    def parts(self, row: int) -> bool:
-        """Whether a place in the wanted sequence has no equal in the healed one."""
-        return self.common < row < self.wanted
-
 
 def speller(piece: Callable[[int], bytes], is_control: Callable[[int], bool]) -> Spell:
     """Remembers what it has spelled."""

@@ -94,8 +94,8 @@ class Head:
     max_queue: int
     cache: Cache
     api: ApiLimits
-    keep_billing_header: bool
     doors: Doors
+    as_sent: tuple[str, ...] = ()
 
     @property
     def line(self) -> Json:
@@ -168,8 +168,8 @@ def head(
         max_queue=max_queue,
         cache=Cache(cache.knobs, cache.ram, cache.marks, cache.store is not None, replay),
         api=services.limits,
-        keep_billing_header=services.keep_billing_header,
         doors=doors(services.access),
+        as_sent=tuple(sorted(services.as_sent)),
     )
 
 

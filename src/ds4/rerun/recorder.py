@@ -10,7 +10,8 @@ from typing import Protocol
 from starlette.types import ASGIApp, Scope
 
 from ds4.api.services import Services
-from ds4.core.ports import Clock, Engine, Ids
+from ds4.core.ports import Backend, Clock, Engine, Ids
+from ds4.kv.replay.disk_copy import Disk
 from ds4.observe.records import Observer, Record
 from ds4.observe.trace.values import Json
 from ds4.observe.trace.writer import Put
@@ -25,12 +26,15 @@ from ds4.rerun.record.api import (
     Numbers,
     noted_sleep,
 )
+from ds4.rerun.record.earlier import NotedAnswers, NotedResponses
 from ds4.rerun.record.engine import NotedEngine
+from ds4.rerun.record.guide import noted_guides
 from ds4.rerun.record.scheduler import NotedScheduler, noted_records
 from ds4.rerun.record.store import NotedStore
 from ds4.rerun.record.tokenizer import NotedTokenizer
 from ds4.rerun.tape import Tape
 from ds4.schedule.rates import Rates
+from ds4.schedule.rewrite import Comparer, comparer
 from ds4.schedule.scheduler import CachePlan, Delivery, Limits, Scheduler, SchedulerMaker
 
 
@@ -50,6 +54,8 @@ class Watch(Protocol):
     def ids(self, ids: Ids) -> Ids: ...
 
     def engine(self, engine: Engine) -> Engine: ...
+
+    def answers(self, disk: Disk) -> Disk: ...
 
     def cache(self, plan: CachePlan) -> CachePlan: ...
 
@@ -78,6 +84,9 @@ class Unwatched:
     def engine(self, engine: Engine) -> Engine:
         return engine
 
+    def answers(self, disk: Disk) -> Disk:
+        return disk
+
     def cache(self, plan: CachePlan) -> CachePlan:
         return plan
 
@@ -92,7 +101,8 @@ class Unwatched:
 
 
 class Recorder:
-    """Lines that come before the head wait for it. `rates` and `number` are given when a run is repeated."""
+    """Lines that come before the head wait for it. `rates`, `number` and `compare` are given when a run is
+    repeated."""
 
     def __init__(
         self,
@@ -102,6 +112,7 @@ class Recorder:
         *,
         rates: Rates | None = None,
         number: Numbers | None = None,
+        compare: Comparer | None = None,
     ) -> None:
         self._put = put
         self._early: list[Json] | None = []
@@ -109,6 +120,7 @@ class Recorder:
         self._longest = sys.maxsize
         self._rates = rates
         self._number = number or counted()
+        self._compare = compare
         self._callers = Callers()
         self._tape = Tape(self._line, moments)
         self._notes = Notes(self._line, moments, self._callers)
@@ -129,6 +141,9 @@ class Recorder:
     def engine(self, engine: Engine) -> Engine:
         return NotedEngine(engine, NotedTokenizer(engine.tokenizer, self._line), self._tape)
 
+    def answers(self, disk: Disk) -> Disk:
+        return NotedAnswers(disk, self._notes)
+
     def cache(self, plan: CachePlan) -> CachePlan:
         store = plan.store
         return plan if store is None else replace(plan, store=NotedStore(store, self._tape, self._callers))
@@ -143,14 +158,19 @@ class Recorder:
         cache: CachePlan,
         /,
     ) -> Scheduler:
-        rates = self._rates or Rates()
-        return NotedScheduler(self._tape, rates, engine, limits, clock, observe, deliver, cache)
+        rates, compare = self._rates or Rates(), self._compare or comparer(engine.tokenizer)
+        return NotedScheduler(self._tape, rates, compare, engine, limits, clock, observe, deliver, cache)
+
+    def backend(self, backend: Backend) -> Backend:
+        return NotedBackend(backend, self._notes, self._tape)
 
     def services(self, services: Services) -> Services:
         return replace(
             services,
-            backend=NotedBackend(services.backend, self._notes),
+            backend=self.backend(services.backend),
             renderer=NotedRenderer(services.renderer, self._notes),
+            guide=noted_guides(services.guide, self._line),
+            responses=NotedResponses(services.responses, self._notes),
             run=NotedRunner(services.run, self._notes),
             sleep=noted_sleep(services.sleep, self._notes),
             # Asking every piece of the vocabulary again would note them all.

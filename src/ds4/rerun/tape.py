@@ -29,7 +29,7 @@ class Tape:
             self._begun = self._moments.take("turn")
 
     def note(self, part: str, value: object) -> None:
-        """`part` is what kind of thing: commands, ops, store, prices, prefill, ids."""
+        """`part` is what kind of thing: commands, ops, store, prices, prefill, ids, alike, fed."""
         if self._begun is not None:
             self._parts.setdefault(part, []).append(value)
 

@@ -1,36 +1,51 @@
 """A prompt in the tokens of a memory that spells the same text (see `kv.healing`)."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ds4.core.plan import Boundary, Ids, PromptPlan
 from ds4.core.ports import Tokenizer
-from ds4.kv.healing import Healed, Spell, heal
+from ds4.kv.healing import heal, speller
 
 
-def rewritten(
-    plan: PromptPlan, held: Ids, common: int, spell: Spell, tokenizer: Tokenizer
-) -> tuple[PromptPlan, int] | None:
-    """The plan with the tokens of `held`, and how many rows they have in common then.
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The first `held` rows of a memory and the `bridge` spell what the first `wanted` of a prompt do."""
 
-    None where the text parts with the tokens, after `common` rows.
-    """
-    found = heal(held, plan.ids, common, spell)
-    bridge = tokenizer.encode_plain(found.bridge) if found and found.bridge else []
-    if found and found.bridge and b"".join(map(tokenizer.piece, bridge)) != found.bridge.encode():
-        # Some vocabularies put a space in front of whatever they encode.
-        found, bridge = heal(held, plan.ids, common, spell, bridges=False), []
-    return None if found is None else (_with(plan, held, found, bridge), found.held)
+    held: int
+    wanted: int
+    bridge: tuple[int, ...] = ()
 
 
-def _with(plan: PromptPlan, held: Ids, found: Healed, bridge: list[int]) -> PromptPlan:
-    ids = np.concatenate([held[: found.held], np.array(bridge, np.int32), plan.ids[found.wanted :]])
+Comparer = Callable[[Ids, Ids, int], Alike | None]
+"""Takes what is held, a prompt's rows, and how many are equal; None where the texts part there, too."""
+
+
+def comparer(tokenizer: Tokenizer) -> Comparer:
+    spell = speller(tokenizer.piece, tokenizer.is_control)
+
+    def compare(held: Ids, wanted: Ids, common: int) -> Alike | None:
+        found = heal(held, wanted, common, spell)
+        bridge = tokenizer.encode_plain(found.bridge) if found and found.bridge else []
+        if found and found.bridge and b"".join(map(tokenizer.piece, bridge)) != found.bridge.encode():
+            # Some vocabularies put a space in front of whatever they encode.
+            found, bridge = heal(held, wanted, common, spell, bridges=False), []
+        return None if found is None else Alike(found.held, found.wanted, tuple(bridge))
+
+    return compare
+
+
+def rewritten(plan: PromptPlan, held: Ids, common: int, alike: Alike) -> PromptPlan:
+    """The plan with the tokens of `held`. Boundaries inside what is spelled otherwise have no equal there."""
+    bridge = np.array(alike.bridge, np.int32)
+    ids = np.concatenate([held[: alike.held], bridge, plan.ids[alike.wanted :]])
     ids.setflags(write=False)
     grown = ids.size - plan.rows
-    boundaries = tuple(_moved(b, found, grown) for b in plan.boundaries if not found.parts(b.row))
-    return replace(plan, ids=ids, boundaries=boundaries)
+    kept = (b for b in plan.boundaries if not common < b.row < alike.wanted)
+    return replace(plan, ids=ids, boundaries=tuple(_moved(b, alike, grown) for b in kept))
 
 
-def _moved(boundary: Boundary, found: Healed, grown: int) -> Boundary:
-    return boundary if boundary.row < found.wanted else replace(boundary, row=boundary.row + grown)
+def _moved(boundary: Boundary, alike: Alike, grown: int) -> Boundary:
+    return boundary if boundary.row < alike.wanted else replace(boundary, row=boundary.row + grown)

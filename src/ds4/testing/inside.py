@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from starlette.types import ASGIApp
 
 from ds4.api.access import Access
 from ds4.api.app import build_app
-from ds4.api.services import ModelCard, Services
+from ds4.api.responses.store import MemoryStore, ResponseStore
+from ds4.api.services import GuideFactory, ModelCard, Services
 from ds4.core.step import Trim
 from ds4.core.usage import CacheReport
 from ds4.engine.scripted.engine import ScriptedEngine, ScriptedOptions
 from ds4.formats.registry import family_named
+from ds4.kv.replay.disk_copy import Disk
+from ds4.kv.replay.notebook import Notebook, Options
 from ds4.observe.records import PrefillChunk, PromptStarted, Record
 from ds4.observe.requests import Journal
 from ds4.observe.tee import tee
@@ -29,13 +32,15 @@ from ds4.testing.backend import Pump
 from ds4.testing.clock import FakeClock
 from ds4.testing.ids import SequentialIds
 from ds4.testing.pauses import Pauses
-from ds4.wiring import AnswerStyle, readers, replaying
+from ds4.wiring import AnswerStyle, guides, readers, replaying
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
+    """With `answers` of earlier runs the cache gets a notebook over them. `guide` None: the server's own."""
+
     family: str = "chatml"
     n_ctx: int = 4096
     n_slots: int = 2
@@ -47,6 +52,9 @@ class Setting:
     cache: CachePlan = CachePlan()  # noqa: RUF009  (frozen)
     tools_first: bool = True
     template: str = ""
+    answers: Disk | None = None
+    guide: GuideFactory | None = None
+    responses: ResponseStore = field(default_factory=MemoryStore)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,10 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting(), put: Put |
     ids = watch.ids(SequentialIds())
     journal, pauses = Journal(clock), Pauses()
     observe = tee(records.append, journal, watch.observe)
-    cache, watched = watch.cache(setting.cache), watch.engine(engine)
+    plan = setting.cache
+    if setting.answers is not None:
+        plan = replace(plan, notebook=Notebook(Options(), watch.clock, watch.answers(setting.answers)))
+    cache, watched = watch.cache(plan), watch.engine(engine)
     pump = Pump(
         watched,
         watch.clock,
@@ -133,7 +144,7 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting(), put: Put |
     renderer = PromptRenderer(watched.tokenizer, template, watch.clock, options=options)
     services = Services(
         backend=pump.backend,
-        renderer=replaying(renderer, setting.cache.notebook, watched.tokenizer),
+        renderer=replaying(renderer, plan.notebook, watched.tokenizer),
         reader=readers(style, watched.tokenizer, ids, records.append),
         tokenizer=watched.tokenizer,
         card=ModelCard("inside", "inside", setting.n_ctx, setting.max_tokens),
@@ -144,10 +155,12 @@ def inside(reply: Callable[[str], str], setting: Setting = Setting(), put: Put |
         version="0",
         started=clock.now(),
         access=setting.access,
+        responses=setting.responses,
+        guide=setting.guide or guides(style, engine.tokenizer, records.append),
         run=_at_once,
         sleep=pauses,
     )
-    watch.begin(lambda: _head(engine, services, options, setting))
+    watch.begin(lambda: _head(engine, services, options, setting, plan))
     app = watch.app(build_app(watch.services(services)))
     return Inside(app, Client(app), pump, engine, clock, pauses, records)
 
@@ -166,12 +179,13 @@ def _engine(reply: Callable[[str], str], setting: Setting, clock: FakeClock) -> 
     )
 
 
-def _head(engine: ScriptedEngine, services: Services, options: PromptOptions, setting: Setting) -> Head:
+def _head(
+    engine: ScriptedEngine, services: Services, options: PromptOptions, setting: Setting, cache: CachePlan
+) -> Head:
     family = family_named(setting.family)
     how = Format(family.name, family.tool_format.name, family.template, "", "")
-    limits, cache = setting.limits, setting.cache
     moment = services.clock.now(), services.clock.wall()
-    return head(engine, services, how, options, limits, setting.max_queue, cache, moment=moment)
+    return head(engine, services, how, options, setting.limits, setting.max_queue, cache, moment=moment)
 
 
 async def _at_once(work: Callable[[], T], /) -> T:

@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.observe.trace.reading import read_lines
-from ds4.observe.trace.redact import placeholder, redacted
+from ds4.observe.trace.redact import placeholder, redacted, shape
 from ds4.observe.trace.show import Reader
 
 TRACES = Path(__file__).parents[2] / "traces"
@@ -28,6 +29,34 @@ def test_no_word_of_a_client_or_the_model_is_left() -> None:
             continue
         text = orjson.dumps(redacted(line)).decode()
         assert not re.search(r"consectetur|made\.txt|shell|Bash|claude|reminder", text), text[:300]
+
+
+def test_everything_has_its_place_and_length() -> None:
+    for line in read_lines(TRACES / "all-sorts.jsonl.gz"):
+        if line["at"] != "head":
+            clear, shown = line, orjson.loads(orjson.dumps(redacted(line)))
+            assert _outline(shown) == _outline(clear)
+            assert shape(shown) == shape(clear)
+
+
+def _outline(value: object) -> object:
+    """Names, lengths and numbers."""
+    match value:
+        case dict():
+            return {name: _outline(item) for name, item in value.items()}
+        case list():
+            return [_outline(item) for item in value]
+    return len(value) if isinstance(value, str) else value
+
+
+def test_what_a_prompt_is_made_of_stays() -> None:
+    origins = {
+        item[0]
+        for line in map(redacted, read_lines(TRACES / "claude-code.jsonl.gz"))
+        if line["at"] == "job"
+        for item in dict[str, Any](line)["items"]
+    }
+    assert origins == {"control", "plain"}
 
 
 def test_decisions_and_counts_are_still_there() -> None:

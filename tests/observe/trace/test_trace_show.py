@@ -12,10 +12,15 @@ TRACES = Path(__file__).parents[2] / "traces"
 PARTS = (
     "===== request 2 ",
     "POST /v1/messages?beta=true",
+    "tools: 4",
+    "think_mode: ",
     "prompt_tokens: ",
     "--- cache decision ---",
     "cache_source: ",
     "rates: prefill ",
+    "replayed_answers: 0",
+    "first_mismatch_token: ",
+    "token_window: [",
     "--- raw request json ---",
     "--- rendered prompt ",
     "--- generated text ---",
@@ -64,6 +69,13 @@ def test_what_ended_without_an_end_is_shown_too() -> None:
     lines = [line for line in read_lines(TRACES / "pi-rewinding.jsonl.gz") if line["at"] != "done"]
     assert not any("end request" in text for line in lines for text in reader.take(line))
     assert sum("end request" in text for text in reader.rest()) == 5
+
+
+def test_what_a_worker_did_for_nobody_is_no_request_of_its_own() -> None:
+    reader = Reader()
+    for at in ("asked", "guided", "remembered", "kept"):
+        assert list(reader.take({"at": at, "request": 9})) == []
+    assert list(reader.rest()) == []
 
 
 def test_lost_lines_are_shown() -> None:

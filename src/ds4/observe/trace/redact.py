@@ -6,10 +6,10 @@ Rules:
 - Ids of tokens stay, their pieces do not, but for those of control tokens: they are the model's words.
 - Fields that are words of ours (reasons, kinds, roles, names of settings) stay; what is not known to be
   ours goes.
-- A redacted trace can be read, not repeated: the texts would not be encoded to these tokens.
+- What the server made of texts cannot be made again: it is in the trace. So the rest can be repeated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ds4.observe.trace.values import Json, plain
 
@@ -33,33 +33,48 @@ _KEPT = frozenset(
             "status",
         ),
         *("kind", "role", "origin", "row", "rows", "message", "source", "reason", "finish", "tier", "slot"),
-        *("effort", "enabled", "elapsed", "media_type", "more", "how", "flags", "normalised"),
+        *("part", "effort", "enabled", "elapsed", "media_type", "more", "how", "flags", "normalised"),
     )
 )
 
 
 def redacted(line: Json) -> Json:
-    if line["at"] in OURS:
-        return line
-    words = plain(line)
-    return {key: _value(key, value) for key, value in words.items()} if isinstance(words, dict) else {}
+    return _with(line, placeholder)
+
+
+def shape(line: Json) -> Json:
+    """What is equal of a line and the same line redacted."""
+    return _with(line, _nothing)
 
 
 def placeholder(text: str) -> str:
     return "".join(map(_stand_in, text))
 
 
-def _value(key: str, value: object) -> object:
-    if key in _KEPT and not isinstance(value, dict | list):
-        return value
-    match value:
-        case str():
-            return placeholder(value)
-        case Mapping():
-            return {name: _value(name, item) for name, item in value.items()}
-        case list():
-            return [_value(key, item) for item in value]
-    return value
+def _nothing(_text: str) -> str:
+    return ""
+
+
+def _with(line: Json, stand_in: Callable[[str], str]) -> Json:
+    if line["at"] in OURS:
+        return line
+
+    def value(key: str, value_: object) -> object:
+        if key in _KEPT and not isinstance(value_, dict | list):
+            return value_
+        match value_:
+            case str():
+                return stand_in(value_)
+            case Mapping():
+                return {name: value(name, item) for name, item in value_.items()}
+            case [str(origin), what] if key == "items":
+                return [origin, value("ids", what)]
+            case list():
+                return [value(key, item) for item in value_]
+        return value_
+
+    words = plain(line)
+    return {key: value(key, item) for key, item in words.items()} if isinstance(words, dict) else {}
 
 
 def _stand_in(char: str) -> str:

@@ -67,12 +67,12 @@ def _section(tale: Tale, tales: Tales) -> Iterator[str]:
     body = _text(line.get("body", ""))
     raw = _object(body)
     for job in tale.jobs.values():
-        yield from _fields(job, raw)
+        yield from _fields(job, raw, tale.asked[-1] if tale.asked else {})
         yield from _decision(job, tales.pieces)
     yield "--- raw request json ---"
     yield body
     for job in tale.jobs.values():
-        yield from _course(job, tales.pieces)
+        yield from _course(job, tales)
     if not any(job.finished for job in tale.jobs.values()):
         yield from _answer(tale)
     if tale.left:
@@ -80,7 +80,7 @@ def _section(tale: Tale, tales: Tales) -> Iterator[str]:
     yield f"{HEADLINE} end request {tale.number} {HEADLINE}"
 
 
-def _fields(job: JobTale, raw: Mapping[str, Any]) -> Iterator[str]:
+def _fields(job: JobTale, raw: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[str]:
     line, sampling = job.line, job.line["sampling"]
     report = _report(job)
     yield f"job: {line['job']}"
@@ -88,6 +88,8 @@ def _fields(job: JobTale, raw: Mapping[str, Any]) -> Iterator[str]:
     yield f"model: {printable(str(raw.get('model', '')))}"
     yield f"stream: {int(bool(raw.get('stream')))}"
     yield f"flags: {' '.join(line['flags'])}"
+    yield f"tools: {len(asked.get('tools') or ())}"
+    yield f"think_mode: {_think_mode(asked.get('thinking') or {})}"
     yield f"prompt_tokens: {line['rows']}"
     if report:
         yield f"effective_prompt_tokens: {report['reused'] + report['computed']}"
@@ -99,6 +101,12 @@ def _fields(job: JobTale, raw: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: {sampling[name]}"
     if line["normalised"]:
         yield f"left_out: {' '.join(line['normalised'])}"
+
+
+def _think_mode(thinking: Mapping[str, Any]) -> str:
+    """What the caller asked; the family decides where it says nothing."""
+    words = {None: "default", True: "on", False: "none"}
+    return str(thinking.get("effort") or words[thinking.get("enabled")])
 
 
 def _decision(job: JobTale, pieces: Mapping[int, bytes]) -> Iterator[str]:
@@ -121,6 +129,7 @@ def _decision(job: JobTale, pieces: Mapping[int, bytes]) -> Iterator[str]:
     if job.prices:
         rates = ", ".join(f"{name} {price:.3g}" for name, price in zip(_MOVES, job.prices, strict=False))
         yield f"rates: prefill {job.prefill_rate or 0:.1f} t/s; rows per byte: {rates}"
+    yield from _put_back(report.get("replay") or {})
     difference = report["difference"]
     if difference:
         yield f"first_mismatch_token: {difference['row']}"
@@ -129,15 +138,27 @@ def _decision(job: JobTale, pieces: Mapping[int, bytes]) -> Iterator[str]:
         yield from window(difference, pieces)
 
 
+def _put_back(replay: Mapping[str, Any]) -> Iterator[str]:
+    """Answers of the history that stand there as they were sampled, and those that are known and do not."""
+    if not replay:
+        return
+    yield f"replayed_answers: {replay['turns']}"
+    for one in replay["refused"]:
+        yield f"answer_as_sent: message {one['message']} ({one['why']})"
+    if replay.get("behind"):
+        yield f"answers_unknown_behind: {replay['behind']}"
+
+
 _MOVES = ("copy", "export", "load", "fetch")
 
 
-def _course(job: JobTale, pieces: Mapping[int, bytes]) -> Iterator[str]:
+def _course(job: JobTale, tales: Tales) -> Iterator[str]:
     yield f"--- rendered prompt ({job.line['job']}) ---"
     yield _safe(job.line["text"])
     yield "--- generated text ---"
-    yield _safe(_spelled(job.tokens, pieces))
-    yield from (f"--- trace: {words} ---" for words in _happened(job))
+    yield _safe(_spelled(job.tokens, tales.pieces))
+    room = int(tales.head["model"]["info"]["n_ctx"]) - int(job.line["rows"]) if tales.head else 0
+    yield from (f"--- trace: {words} ---" for words in _happened(job, room))
     if job.finished is None:
         return
     yield "--- parsed message ---"
@@ -151,11 +172,12 @@ def _course(job: JobTale, pieces: Mapping[int, bytes]) -> Iterator[str]:
         yield f"saved: {saved['reason']}/{saved['tier']}:{saved['rows']} ({saved['size']} bytes)"
 
 
-def _happened(job: JobTale) -> Iterator[str]:
+def _happened(job: JobTale, room: int) -> Iterator[str]:
     prefill = [step for step in job.steps if step.prefill]
     decode = [step for step in job.steps if not step.prefill]
     if prefill:
-        yield f"prefill done: {sum(s.rows for s in prefill)} rows in {len(prefill)} steps, {_sum(prefill)}"
+        rows = sum(step.rows for step in prefill)
+        yield f"prefill done: {rows} rows in {len(prefill)} steps, {_sum(prefill)}, ctx_room={room}"
     if decode:
         yield f"decode: {len(decode)} steps, {_sum(decode)}"
     for at, event in job.events:

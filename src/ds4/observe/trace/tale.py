@@ -54,6 +54,10 @@ class Tale:
         return {str(self.number), *self.ids, *self.jobs}
 
 
+_LATE = frozenset(("asked", "guided", "remembered", "kept"))
+"""Lines of workers, who may go on for a client that has left."""
+
+
 @dataclass(slots=True)
 class Tales:
     """All requests that have not ended, and what is known of the run: its head, the pieces of tokens."""
@@ -81,7 +85,7 @@ class Tales:
             case "done":
                 return self.open.pop(found["request"], None)
             case _ if "request" in found:
-                self._of_request(self.open.setdefault(found["request"], Tale(found["request"])), found)
+                self._of_request(found)
         return None
 
     def _begin(self, head: Line) -> None:
@@ -95,7 +99,12 @@ class Tales:
         # What a control token is called is in the head, also where pieces are redacted.
         self.pieces.update({token: data for token, data in new.items() if token not in self.controls})
 
-    def _of_request(self, tale: Tale, line: Line) -> None:
+    def _of_request(self, line: Line) -> None:
+        tale = self.open.get(line["request"])
+        if tale is None:
+            if line["at"] in _LATE:
+                return
+            tale = self.open[line["request"]] = Tale(line["request"])
         match line["at"]:
             case "request":
                 tale.line = line

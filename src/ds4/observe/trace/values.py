@@ -10,6 +10,7 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 
 import numpy as np
+import orjson
 
 Json = dict[str, object]
 
@@ -31,6 +32,21 @@ def plain(value: object, *, kinds: bool = False) -> object:
             found = {field.name: plain(getattr(value, field.name), kinds=kinds) for field in fields(value)}
             return {"kind": type(value).__name__, **found} if kinds else found
     return value
+
+
+def written(line: Json) -> bytes:
+    """`plain` of a line as JSON, without making it first. Raises TypeError for a lone surrogate."""
+    return orjson.dumps(line, default=_rest, option=_LINE)
+
+
+_LINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
+
+
+def _rest(value: object) -> object:
+    """What orjson does not write by itself."""
+    if isinstance(value, bytes | frozenset | np.ndarray):
+        return plain(value)
+    raise TypeError(f"{type(value).__name__} has no place in a trace")
 
 
 def packed(data: bytes) -> object:

@@ -14,11 +14,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import orjson
-
 from ds4.core.errors import StartError
 from ds4.observe.records import Notice, Observer
-from ds4.observe.trace.values import Json, plain
+from ds4.observe.trace.values import Json, written
 
 CAPACITY = 16_384
 """Lines that may wait."""
@@ -88,13 +86,13 @@ class TraceWriter:
 
     def _write(self) -> None:
         while batch := self._take():
-            done = sum(self._put_down(line) for line in batch)
+            done = self._put_down([data for line in batch if (data := self._words(line))])
             with self._changed:
                 self._room += sum(map(_weight, batch))
                 if done < len(batch):
                     self._lose(len(batch) - done)
         if self._lost:
-            self._put_down({"at": "lost", "lines": self._lost})
+            self._put_down([written({"at": "lost", "lines": self._lost})])
         os.close(self._file)
 
     def _take(self) -> list[Json]:
@@ -104,11 +102,20 @@ class TraceWriter:
             batch, self._waiting = self._waiting, []
         return batch
 
-    def _put_down(self, line: Json) -> bool:
+    def _words(self, line: Json) -> bytes:
+        """Empty for what cannot be written."""
         try:
-            data = orjson.dumps(plain(self._dress(line)), option=orjson.OPT_APPEND_NEWLINE)
+            return written(self._dress(line))
         except (TypeError, ValueError):
-            return False  # a lone surrogate; everything else is ours
+            return b""  # a lone surrogate; everything else is ours
+
+    def _put_down(self, lines: list[bytes]) -> int:
+        """All at once, or, when that fails, as many as there is room for. How many."""
+        if self._append(b"".join(lines)):
+            return len(lines)
+        return sum(map(self._append, lines))
+
+    def _append(self, data: bytes) -> bool:
         begin = os.fstat(self._file).st_size
         try:
             _write_all(self._file, data)

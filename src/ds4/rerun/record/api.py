@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,10 +16,13 @@ from ds4.core.messages import Conversation
 from ds4.core.plan import PromptPlan, Tokens
 from ds4.core.ports import Backend, EventStream
 from ds4.core.status import Status
-from ds4.observe.trace.secrets import clean_headers, clean_query
+from ds4.observe.trace.secrets import clean_headers, clean_query, secrets_in, without
 from ds4.observe.trace.values import Json, plain
 from ds4.observe.trace.writer import Put
 from ds4.rerun.moment import REQUEST, WORKING, Callers, Moments
+from ds4.rerun.record.guide import NotedGuide
+from ds4.rerun.record.reader import NotedReader
+from ds4.rerun.tape import Tape
 
 T = TypeVar("T")
 
@@ -75,6 +78,7 @@ class _Exchange:
         self._notes = notes
         self._body: list[bytes] | None = []
         self._answered = False
+        self._secrets = frozenset[str]()
 
     async def receive(self) -> Message:
         message = await self._inner_receive()
@@ -96,7 +100,10 @@ class _Exchange:
             line |= {"status": message["status"], "headers": clean_headers(message.get("headers", ()))}
         else:
             self._answered = not message.get("more_body", False)
-            line |= {"body": bytes(message.get("body", b"")), "more": not self._answered}
+            body = bytes(message.get("body", b""))
+            # A kept response repeats what an earlier request said.
+            shown = without(self._secrets | secrets_in(body), body)
+            line |= {"body": shown, "more": not self._answered}
         await self._inner_send(message)
         moment = self._notes.moments.take("sent", self._number)
         self._notes.put(line | {"t": moment.plain})
@@ -110,6 +117,7 @@ class _Exchange:
         if self._body is None:
             return
         body, self._body = b"".join(self._body), None
+        self._secrets = secrets_in(body)
         scope = self._scope
         self._notes.put(
             {
@@ -125,7 +133,7 @@ class _Exchange:
                 "key": any(name in _KEYS for name, _ in scope["headers"]),
                 "caller": self._notes.callers.name(namespace_of(scope)),
                 "whole": whole,
-                "body": body,
+                "body": without(self._secrets, body),
             }
         )
 
@@ -133,13 +141,16 @@ class _Exchange:
 class NotedBackend:
     """`core.ports.Backend` around another."""
 
-    def __init__(self, backend: Backend, notes: Notes) -> None:
+    def __init__(self, backend: Backend, notes: Notes, tape: Tape) -> None:
         self._backend = backend
         self._notes = notes
+        self._tape = tape
 
     def submit(self, job: Job) -> EventStream:
         self._notes.put(_job_line(job, REQUEST.get(), self._notes.callers))
-        return _NotedStream(self._backend.submit(job), job.id, self._notes)
+        guide = None if job.guide is None else NotedGuide(job.guide, self._tape)
+        noted = replace(job, reader=NotedReader(job.reader, self._tape), guide=guide)
+        return _NotedStream(self._backend.submit(noted), job.id, self._notes)
 
     def cancel(self, job_id: str) -> None:
         self._backend.cancel(job_id)
@@ -231,6 +242,8 @@ def _job_line(job: Job, request: int, callers: Callers) -> Json:
         "max_tokens": job.max_tokens,
         "flags": job.flags,
         "normalised": job.normalised,
+        "replay": job.plan.replay,
+        "guided": job.guide is not None,
     }
 
 

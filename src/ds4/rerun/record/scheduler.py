@@ -8,8 +8,10 @@ from ds4.core.status import Status
 from ds4.observe.records import Finished, Observer, PromptStarted, Record, RequestRecord
 from ds4.observe.trace.values import Json
 from ds4.observe.trace.writer import Put
+from ds4.rerun.record.reader import noted_comparer
 from ds4.rerun.tape import Tape
 from ds4.schedule.rates import Move, Prices, Rates
+from ds4.schedule.rewrite import Comparer
 from ds4.schedule.scheduler import CachePlan, Delivery, Limits, Scheduler
 
 
@@ -47,6 +49,7 @@ class NotedScheduler(Scheduler):
         self,
         tape: Tape,
         rates: Rates,
+        compare: Comparer,
         engine: Engine,
         limits: Limits,
         clock: Clock,
@@ -61,7 +64,8 @@ class NotedScheduler(Scheduler):
             tape.close(deliveries)
             deliver(deliveries)
 
-        super().__init__(engine, limits, clock, observe, noted, cache, NotedRates(rates, tape))
+        noted_rates, compare = NotedRates(rates, tape), noted_comparer(compare, tape)
+        super().__init__(engine, limits, clock, observe, noted, cache, noted_rates, compare)
 
     def submit(self, job: Job, limit: int) -> None:
         self._told(["submit", job.id, limit])

@@ -1,12 +1,15 @@
 """The checkpoint store, with what it is asked and says noted on the tape.
 
-Checkpoints have numbers instead of keys: a key is made of the caller's secret, among other things.
+Rules:
+- Checkpoints have numbers instead of keys: a key is made of the caller's secret, among other things.
+- A row that several of them begin with is told once.
 """
 
 from collections.abc import Callable, Sequence
 
 from ds4.kv.checkpoint import Appeared, CheckpointStore, Fetched, News, Save, Vanished
 from ds4.rerun.moment import Callers
+from ds4.rerun.record.shared_rows import SharedRows
 from ds4.rerun.tape import Tape
 
 
@@ -18,6 +21,7 @@ class NotedStore:
         self._tape = tape
         self._callers = callers
         self._numbers: dict[str, int] = {}
+        self._rows = SharedRows()
 
     def save(self, save: Save) -> bool:
         taken = self._store.save(save)
@@ -58,14 +62,16 @@ class NotedStore:
 
     def _words(self, news: News) -> list[object]:
         match news:
-            case Appeared(checkpoint, other_quant):
-                known = checkpoint.key in self._numbers
-                ids = None if known else tuple(checkpoint.ids.tolist())
-                caller, kind = self._callers.name(checkpoint.namespace), checkpoint.kind.value
-                number = self._number(checkpoint.key)
-                return ["appeared", number, caller, kind, ids, checkpoint.size, other_quant]
+            case Appeared(made, other_quant):
+                known = made.key in self._numbers
+                number = self._number(made.key)
+                ids = None if known else self._rows.tell(number, made.ids)
+                caller, kind = self._callers.name(made.namespace), made.kind.value
+                return ["appeared", number, caller, kind, ids, made.size, other_quant]
             case Vanished(key):
-                return ["vanished", self._number(key)]
+                number = self._number(key)
+                self._rows.forget(number)
+                return ["vanished", number]
             case Fetched(key, snapshot, seconds):
                 size = -1 if snapshot is None else snapshot.size
                 rows = (0, 0) if snapshot is None else (snapshot.rows, snapshot.positions)

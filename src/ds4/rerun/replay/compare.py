@@ -4,7 +4,9 @@ Rules:
 - Lines are compared per request, job or turn, each in its order: what two requests did at the same time may
   stand in another order.
 - What the old trace does not tell is not compared: a field that is new since then is no difference.
+- The store's news are what is given to the server, and nothing it does: how they are told may change.
 - A request that was not over when the trace ended may go on in the new one.
+- A worker may go on for a client who has left. Nobody waits for that work, so it is not repeated.
 """
 
 from collections import defaultdict
@@ -14,10 +16,11 @@ from typing import Any
 
 import orjson
 
-from ds4.observe.trace.values import Json, plain
+from ds4.observe.trace.redact import shape
+from ds4.observe.trace.values import Json, written
 
 OWNERS = {
-    **dict.fromkeys(("request", "id", "asked", "sent", "ran", "slept", "left", "done"), "request"),
+    **dict.fromkeys(("request", "id", "asked", "guided", "sent", "ran", "slept", "left", "done"), "request"),
     **dict.fromkeys(("job", "read", "started", "finished"), "job"),
     "turn": "turn",
 }
@@ -40,12 +43,17 @@ class Difference:
 
 
 def first_difference(
-    then: Sequence[Json], now: Iterable[Json], *, driven: int | None = None
+    then: Sequence[Json], now: Iterable[Json], *, driven: int | None = None, redacted: bool = False
 ) -> Difference | None:
     """The one that comes first in `then`. Of lines behind the first `driven` ones, those that announce what
-    is not there yet are left out."""
-    then = [_UNSURE if _announces(number, line, driven) else line for number, line in enumerate(then)]
-    old, new = _by_key(then), _by_key(_as_read(now))
+    is not there yet are left out. Of a `redacted` trace what the scheduler did is compared, without texts."""
+    dress = _decided if redacted else _whole
+    vain = _in_vain(then)
+    old = _by_key(
+        _UNSURE if number in vain or _announces(number, line, driven) else dress(line)
+        for number, line in enumerate(then)
+    )
+    new = _by_key(map(dress, _as_read(now)))
     found = [
         difference for key in old.keys() | new.keys() if (difference := _differ(key, old, new, len(then)))
     ]
@@ -53,6 +61,34 @@ def first_difference(
 
 
 _UNSURE: Json = {"at": "unsure"}
+DECIDED = frozenset(("read", "started", "finished", "turn"))
+"""What is compared of a redacted trace."""
+
+
+def _whole(line: Json) -> Json:
+    return line
+
+
+def _decided(line: Json) -> Json:
+    if line["at"] not in DECIDED:
+        return _UNSURE
+    # Ids are drawn by readers, which do not read here.
+    return {name: value for name, value in shape(line).items() if name != "ids"}
+
+
+def _in_vain(lines: Iterable[dict[str, Any]]) -> frozenset[int]:
+    """What workers did for clients that had left."""
+    waiting: defaultdict[object, list[int]] = defaultdict(list)
+    left = set()
+    for number, line in enumerate(lines):
+        match line["at"]:
+            case "asked" | "guided":
+                waiting[line["request"]].append(number)
+            case "ran":
+                waiting.pop(line["request"], None)
+            case "left":
+                left.add(line["request"])
+    return frozenset(number for request in left for number in waiting.get(request, ()))
 
 
 def _announces(number: int, line: Json, driven: int | None) -> bool:
@@ -129,18 +165,24 @@ def _over(key: Key, old: dict[Key, list[tuple[int, Json]]], end: int) -> int | N
     return found[-1][0] if found else None
 
 
-def _by_key(lines: Iterable[Json]) -> dict[Key, list[tuple[int, Json]]]:
+def _by_key(lines: Iterable[dict[str, Any]]) -> dict[Key, list[tuple[int, Json]]]:
     found: defaultdict[Key, list[tuple[int, Json]]] = defaultdict(list)
     for number, line in enumerate(lines):
         at = str(line["at"])
         if at in OWNERS:
-            found[at, line[OWNERS[at]]].append((number, line))
+            found[at, line[OWNERS[at]]].append((number, _without_news(line)))
     return dict(found)
+
+
+def _without_news(line: dict[str, Any]) -> Json:
+    if "store" not in line:
+        return line
+    return {**line, "store": [words for words in line["store"] if words[0] != "news"]}
 
 
 def _as_read(lines: Iterable[Json]) -> Iterable[dict[str, Any]]:
     """As they would be read back from a file."""
-    return (orjson.loads(orjson.dumps(plain(line))) for line in lines)
+    return (orjson.loads(written(line)) for line in lines)
 
 
 def _short(value: object) -> str:

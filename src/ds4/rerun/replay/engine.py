@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ds4.core.ports import Logits, Mark, Sampler, Tokenizer
+from ds4.core.ports import Allowed, Logits, Mark, Sampler, Tokenizer
 from ds4.core.sampling import Sampled, Sampling
 from ds4.core.step import (
     Caps,
@@ -84,7 +84,7 @@ class RecordedEngine:
 class _NoSampler:
     """What is sampled is known."""
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
+    def sample(self, logits: Logits, *, greedy: bool = False, allowed: Allowed | None = None) -> Sampled:
         raise NotImplementedError
 
     def accept(self, token: int) -> None:

@@ -46,7 +46,8 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class TurnLine:
-    """One turn of the scheduler. `prefill` is empty where the rate has not changed."""
+    """One turn of the scheduler. `prefill` is empty where the rate has not changed; `alike` and `fed` are
+    what was made of texts, `guide` what guides said."""
 
     number: int
     moment: Moment
@@ -55,6 +56,9 @@ class TurnLine:
     store: list[list[Any]]
     prices: list[list[float]]
     prefill: list[float | None]
+    alike: list[list[Any] | None]
+    fed: list[Any]
+    guide: list[Any]
 
     @classmethod
     def of(cls, line: Json) -> "TurnLine":
@@ -67,6 +71,9 @@ class TurnLine:
             found.get("store", []),
             found.get("prices", []),
             found.get("prefill", []),
+            found.get("alike", []),
+            found.get("fed", []),
+            found.get("guide", []),
         )
 
 

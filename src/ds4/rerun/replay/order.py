@@ -6,7 +6,7 @@ Rules:
   and together with the last of that it leaves.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -20,8 +20,8 @@ Group = tuple[int, tuple[Json, ...]]
 """The number of lines up to here, and what is let happen at once."""
 
 
-def groups(lines: Sequence[Json]) -> Iterator[Group]:
-    """All that drives, in order."""
+def groups(lines: Sequence[Json], more: Container[str] = ()) -> Iterator[Group]:
+    """All that drives, in order; `more` are further kinds of lines that do."""
     leaving = _leaving(lines)
     reads: list[Json] = []
     for number, line in enumerate(lines):
@@ -31,7 +31,7 @@ def groups(lines: Sequence[Json]) -> Iterator[Group]:
         if line["at"] == "read" and not here:
             reads.append(line)
             continue
-        if line["at"] in DRIVES:
+        if line["at"] in DRIVES or line["at"] in more:
             if reads and line["at"] != "read":
                 yield number, tuple(reads)
                 reads = []

@@ -17,10 +17,9 @@ from ds4.observe.trace.values import Json
 from ds4.rerun.head import Head
 from ds4.rerun.moment import MOMENT
 from ds4.rerun.replay.idle import IdleLoop
-from ds4.rerun.replay.lines import TurnLine, moment
+from ds4.rerun.replay.lines import TurnLine
 from ds4.rerun.replay.order import GATES, groups
 from ds4.rerun.replay.stage import stage
-from ds4.rerun.replay.visit import Visit
 from ds4.schedule.bridge import Cancel, Command, Drain, Submit
 from ds4.schedule.thread import apply
 
@@ -47,16 +46,15 @@ class _Player:
     def __init__(self, head: Head, run: Run) -> None:
         self._head = head
         self._run = run
-        self._visits: dict[int, Visit] = {}
-        self._tasks: list[asyncio.Task[None]] = []
 
     async def play(self) -> Played:
         self._stage = stage(self._head, self._run)
         played = Played(made=self._stage.made)
-        for count, together in groups(self._run.lines):
+        for count, together in groups(self._run.lines, self._stage.front.drives):
             if together[-1]["at"] == "lost":
                 played.lost = True
                 break
+            self._stage.earlier.reveal(self._run.lines[played.lines : count])
             for line in together:
                 self._drive(line)
             await self._idle()
@@ -72,21 +70,14 @@ class _Player:
 
     def _drive(self, line: dict[str, Any]) -> None:
         match line["at"]:
-            case "request":
-                self._visit(line)
-            case "left" if line["request"] in self._visits:
-                self._visits[line["request"]].leave()
             case "turn":
                 self._turn(TurnLine.of(line))
             case "shown":
                 self._stage.backend.publish(self._stage.scheduler.status())
             case "ran" | "slept" | "read" as at:
                 self._stage.gates.open((at, line[GATES[at]]), len(line.get("events", ())))
-
-    def _visit(self, line: dict[str, Any]) -> None:
-        visit = self._visits[line["request"]] = Visit(line, locked=self._head.doors.locked)
-        MOMENT.set(moment(line))
-        self._tasks.append(asyncio.create_task(visit.run(self._stage.app)))
+            case _:
+                self._stage.front.take(line)
 
     def _turn(self, line: TurnLine) -> None:
         stage = self._stage
@@ -105,6 +96,8 @@ class _Player:
             return
         if what == "drain":
             stage.backend.drain()
+        elif what == "cancel":
+            stage.front.cancel(words[0])
         found = next((posted for posted in stage.posted if _is(posted, what, words)), None)
         if found is None:
             stage.script.stray(
@@ -121,10 +114,11 @@ class _Player:
 
     async def _leave(self) -> None:
         """Whoever is still there when the trace ends."""
-        for task in self._tasks:
+        tasks = self._stage.front.tasks
+        for task in tasks:
             task.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _is(command: Command, what: str, words: Sequence[Any]) -> bool:

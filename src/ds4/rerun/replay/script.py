@@ -10,7 +10,7 @@ from typing import Any
 
 from ds4.core.errors import EngineError
 from ds4.rerun.moment import MOMENT
-from ds4.rerun.replay.lines import Op, TurnLine
+from ds4.rerun.replay.lines import Op, TurnLine, error_of
 
 
 class Astray(EngineError):
@@ -24,6 +24,9 @@ class Script:
         self.ops: deque[Op] = deque()
         self.store: deque[list[Any]] = deque()
         self.prices: deque[list[float]] = deque()
+        self.alike: deque[list[Any] | None] = deque()
+        self.fed: deque[Any] = deque()
+        self.guide: deque[Any] = deque()
         self.prefill: float | None = None
         self.turn = 0
         self.astray = ""
@@ -31,6 +34,7 @@ class Script:
     def load(self, line: TurnLine) -> None:
         self.turn = line.number
         self.ops, self.store, self.prices = deque(line.ops), deque(line.store), deque(line.prices)
+        self.alike, self.fed, self.guide = deque(line.alike), deque(line.fed), deque(line.guide)
         if line.prefill:
             self.prefill = line.prefill[-1]
 
@@ -64,3 +68,33 @@ class Script:
             self.stray(f"the checkpoint store is asked for {name}, in the trace for {then}")
             raise Astray(self.astray)
         return words
+
+    def compared(self) -> Any:
+        """What the next comparison of texts has found: as `record.reader` notes it."""
+        return self._next(self.alike, "two texts are compared")
+
+    def read(self) -> Any:
+        """What the next token, or the end, meant to its reader: as `record.reader` notes it."""
+        return self._next(self.fed, "an answer is read on")
+
+    def guided(self, what: str) -> list[Any]:
+        """What a guide says next. Raises what it raised then."""
+        self.guide_fails(what)
+        said = self._next(self.guide, "a guide is asked")
+        if said[0] != what:
+            self.stray(f"a guide is asked for {what}, in the trace for {said[0]}")
+            raise Astray(self.astray)
+        return list(said[1:])
+
+    def guide_fails(self, what: str) -> None:
+        """Raises, if asking it for that failed then."""
+        match self.guide:
+            case [{"failed": then, "error": error}, *_] if then == what:
+                self.guide.popleft()
+                raise error_of(error)
+
+    def _next(self, left: deque[Any], what: str) -> Any:
+        if not left:
+            self.stray(f"{what}, and not in the trace")
+            raise Astray(self.astray)
+        return left.popleft()

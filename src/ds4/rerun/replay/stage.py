@@ -4,13 +4,12 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass
 
-from starlette.types import ASGIApp
-
 from ds4.api.access import Access
 from ds4.api.app import build_app
 from ds4.api.keys import Keyring
 from ds4.api.origin import Hosts
-from ds4.api.services import Services
+from ds4.api.responses.store import ResponseStore
+from ds4.api.services import GuideFactory, Services
 from ds4.core.clock import SystemClock
 from ds4.core.ports import Ids, Tokenizer
 from ds4.formats.registry import family_named
@@ -25,8 +24,12 @@ from ds4.prompt.options import PromptOptions
 from ds4.prompt.renderer import PromptRenderer
 from ds4.rerun.head import Doors, Head
 from ds4.rerun.recorder import Recorder
+from ds4.rerun.replay.earlier import Earlier
 from ds4.rerun.replay.engine import RecordedEngine
+from ds4.rerun.replay.front import Front, Visits
 from ds4.rerun.replay.gates import Gates
+from ds4.rerun.replay.guide import RecordedGuides
+from ds4.rerun.replay.jobs import Jobs
 from ds4.rerun.replay.ports import (
     Gate,
     GatedBackend,
@@ -38,6 +41,7 @@ from ds4.rerun.replay.ports import (
 )
 from ds4.rerun.replay.script import Script
 from ds4.rerun.replay.store import RecordedRates, RecordedStore
+from ds4.rerun.replay.texts import recorded_comparer
 from ds4.rerun.replay.tokenizer import RecordedTokenizer
 from ds4.rerun.replay.visit import NUMBER
 from ds4.schedule.bridge import Command, LocalBackend
@@ -49,13 +53,14 @@ from ds4.wiring import AnswerStyle, readers, replaying
 class Stage:
     """`posted` commands wait for the turn that took them then. `made` is the new trace."""
 
-    app: ASGIApp
+    front: Front
     scheduler: Scheduler
     backend: LocalBackend
     posted: deque[Command]
     script: Script
     gates: Gate
     tokenizer: RecordedTokenizer
+    earlier: Earlier
     made: list[Json]
 
 
@@ -64,13 +69,20 @@ def stage(head: Head, run: Run) -> Stage:
     script, gates = Script(), Gates[tuple[str, object], int]()
     made: list[Json] = []
     known = RecordedTokenizer(head.vocabulary, run.lines)
-    rates = RecordedRates(script)
-    moments = RecordedMoments(run.lines)
-    recorder = Recorder(made.append, moments, SystemClock(), rates=rates, number=lambda scope: scope[NUMBER])
+    recorder = Recorder(
+        made.append,
+        RecordedMoments(run.lines),
+        SystemClock(),
+        rates=RecordedRates(script),
+        number=lambda scope: scope[NUMBER],
+        compare=recorded_comparer(script) if head.redacted else None,
+    )
     engine = recorder.engine(RecordedEngine(head, known, script))
     store = RecordedStore(script) if head.cache.disk else None
-    # Answers of earlier runs, which lie on a disk, are not in a trace.
-    notebook = None if head.cache.replay is None else Notebook(head.cache.replay, recorder.clock)
+    earlier = Earlier()
+    notebook = None
+    if head.cache.replay is not None:
+        notebook = Notebook(head.cache.replay, recorder.clock, recorder.answers(earlier.answers))
     cache = recorder.cache(CachePlan(head.cache.knobs, head.cache.ram, head.cache.marks, store, notebook))
     journal = Journal(recorder.clock)
     observe = tee(journal, recorder.observe)
@@ -81,22 +93,30 @@ def stage(head: Head, run: Run) -> Stage:
     )
     loop = asyncio.get_running_loop()
     backend = LocalBackend(loop, posted.append, recorder.clock, scheduler.status(), head.max_queue)
-    ids = recorder.ids(RecordedIds(run.lines))
-    services = recorder.services(
-        _services(
-            head,
-            GatedBackend(backend, gates),
-            engine.tokenizer,
-            recorder,
-            ids,
-            observe,
-            journal,
-            gates,
-            notebook,
-        )
-    )
+    gated = GatedBackend(backend, gates)
     recorder.begin(lambda: head)
-    return Stage(recorder.app(build_app(services)), scheduler, backend, posted, script, gates, known, made)
+    front: Front
+    if head.redacted:
+        front = Jobs(recorder.backend(gated), script, run.lines)
+    else:
+        ids = recorder.ids(RecordedIds(run.lines))
+        services = recorder.services(
+            _services(
+                head,
+                gated,
+                engine.tokenizer,
+                recorder,
+                ids,
+                observe,
+                journal,
+                gates,
+                notebook,
+                earlier.responses,
+                RecordedGuides(script, run.lines),
+            )
+        )
+        front = Visits(recorder.app(build_app(services)), locked=head.doors.locked)
+    return Stage(front, scheduler, backend, posted, script, gates, known, earlier, made)
 
 
 def _services(
@@ -109,6 +129,8 @@ def _services(
     journal: Journal,
     gates: Gate,
     notebook: Notebook | None,
+    responses: ResponseStore,
+    guide: GuideFactory,
 ) -> Services:
     model, family = head.model, family_named(head.model.family)
     asked = head.prompts
@@ -137,7 +159,9 @@ def _services(
         access=_access(head.doors),
         limits=head.api,
         longest_piece=lambda: head.vocabulary.longest,
-        keep_billing_header=head.keep_billing_header,
+        as_sent=frozenset(head.as_sent),
+        responses=responses,
+        guide=guide,
         run=GatedRunner(gates),
         sleep=GatedSleep(gates),
     )

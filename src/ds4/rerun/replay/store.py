@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ds4.core.plan import Ids
 from ds4.core.step import SnapshotKind
 from ds4.kv.checkpoint import Appeared, Checkpoint, Fetched, News, Save, Vanished, checkpoint_key
 from ds4.rerun.replay.engine import recorded_snapshot
@@ -60,12 +61,19 @@ class RecordedStore:
                 return Fetched(made.key, state, seconds)
 
     def _appeared(
-        self, number: int, caller: str, kind: str, ids: list[int] | None, size: int, other_quant: str
+        self, number: int, caller: str, kind: str, ids: Any, size: int, other_quant: str
     ) -> Appeared:
         if ids is not None:
-            rows, of = np.asarray(ids, np.int32), SnapshotKind(kind)
+            rows, of = self._rows(ids), SnapshotKind(kind)
             self._known[number] = Checkpoint(checkpoint_key(caller, of, rows), caller, rows, of, size)
         return Appeared(self._known[number], other_quant)
+
+    def _rows(self, ids: Any) -> Ids:
+        """As `record.shared_rows` tells them."""
+        match ids:
+            case {"like": number, "rows": common, "then": then}:
+                return np.concatenate([self._known[number].ids[:common], np.asarray(then, np.int32)])
+        return np.asarray(ids, np.int32)
 
 
 class RecordedRates(Rates):
