@@ -29,7 +29,7 @@ from ds4.testing.asgi import Client, Reply
 
 
 def stored(name: str, *output: str, body: bytes = b"{}", earlier: tuple[Item, ...] = ()) -> Stored:
-    items = tuple(Item(item, f'{{"of":"{name}"}}'.encode()) for item in output)
+    items = tuple(Item(item, f'{{"of":"{name}","call_id":"{item}"}}'.encode()) for item in output)
     return Stored(name, body, earlier, (Item(f"in_{name}", b"[]"),), items)
 
 
@@ -86,6 +86,7 @@ def test_what_was_flushed_is_there_for_the_next_process_as_it_was(shelf: Shelf) 
     with shelf.opened() as second:
         assert second.get("", "resp_1") == kept
         assert second.item("", "msg_3") == kept.output[1]
+        assert second.calling("", "msg_3") == "resp_1"
         assert second.item("", "msg_0") is None, "brought by another response"
     first.close()
     assert shelf.records == []
@@ -120,7 +121,7 @@ class Step:
 
 STEPS = st.builds(
     Step,
-    st.sampled_from(["put", "get", "item", "delete", "reopen"]),
+    st.sampled_from(["put", "get", "item", "calling", "delete", "reopen"]),
     st.sampled_from("ab"),
     st.integers(0, 5),
 )
@@ -142,6 +143,8 @@ def test_it_keeps_and_forgets_what_the_memory_would(steps: list[Step]) -> None:
                     assert store.get(step.namespace, name) == model.get(step.namespace, name)
                 case "item":
                     assert store.item(step.namespace, item) == model.item(step.namespace, item)
+                case "calling":
+                    assert store.calling(step.namespace, item) == model.calling(step.namespace, item)
                 case "delete":
                     assert store.delete(step.namespace, name) == model.delete(step.namespace, name)
                 case _:
@@ -216,10 +219,10 @@ def test_damage_that_shows_later_costs_what_was_kept_and_nothing_else(shelf: She
 def test_another_version_is_put_aside(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     with shelf.opened() as store:
         keep(store, stored("resp_1"))
-    monkeypatch.setattr(tables, "VERSION", 2)
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
     with shelf.opened() as store:
         assert store.get("", "resp_1") is None
-    assert "version 1" in shelf.warnings[0]
+    assert f"version {tables.VERSION - 1}" in shelf.warnings[0]
 
 
 def test_a_file_that_another_process_replaced_is_opened_anew(shelf: Shelf) -> None:

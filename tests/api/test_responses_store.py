@@ -69,3 +69,17 @@ def test_an_item_that_a_later_response_brought_again_outlives_the_first() -> Non
     store.put("", stored("resp_2", "msg_1"))
     store.delete("", "resp_1")
     assert store.item("", "msg_1") is not None
+
+
+def test_a_call_names_the_response_that_was_answered_with_it() -> None:
+    def calling(name: str, *calls: str) -> Stored:
+        items = tuple(Item(f"fc_{call}", b'{"call_id":"%s"}' % call.encode()) for call in calls)
+        return Stored(name, b"{}", (), (), items)
+
+    store = MemoryStore(max_responses=2)
+    store.put("mine", calling("resp_1", "a", "b"))
+    assert [store.calling("mine", call) for call in "abc"] == ["resp_1", "resp_1", None]
+    assert store.calling("other", "a") is None
+    store.put("mine", calling("resp_2", "b"))
+    store.put("mine", calling("resp_3"))
+    assert [store.calling("mine", call) for call in "ab"] == [None, "resp_2"]

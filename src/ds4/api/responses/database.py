@@ -56,6 +56,10 @@ class Database:
             tables.touch(connection, found[0])
             return found[1]
 
+    def calling(self, namespace: str, call_id: str) -> str | None:
+        with self._file.use() as connection:
+            return tables.find_call(connection, namespace, call_id)
+
     def delete(self, namespace: str, response_id: str) -> bool:
         with self._file.use() as connection, transaction(connection):
             return _remove(connection, namespace, response_id)

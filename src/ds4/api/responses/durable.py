@@ -75,6 +75,13 @@ class DurableStore:
         with self._disk:
             return self._on_disk(partial(self._database.item, namespace, item_id), None)
 
+    def calling(self, namespace: str, call_id: str) -> str | None:
+        waiting = self._waiting.calling(namespace, call_id)
+        if waiting is not None:
+            return waiting
+        with self._disk:
+            return self._on_disk(partial(self._database.calling, namespace, call_id), None)
+
     def delete(self, namespace: str, response_id: str) -> bool:
         with self._disk:
             waited = self._waiting.delete(namespace, response_id)

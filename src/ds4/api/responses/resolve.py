@@ -1,6 +1,6 @@
 """The whole input of a request: what it goes on from, what it refers to, what it says itself."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -32,17 +32,19 @@ class Shelf:
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """`items` is everything in order: `earlier`, as it was kept, and then what is `new`. `lost` are the ids
-    of items that are referred to and gone."""
+    of items that are referred to and gone. `after` is the response that `earlier` ends with."""
 
     items: tuple[JsonObject, ...]
     earlier: tuple[Item, ...] = ()
     new: tuple[JsonObject, ...] = ()
     lost: tuple[str, ...] = ()
+    after: str | None = None
 
 
 def resolve(value: object, previous_id: str | None, shelf: Shelf) -> Resolved:
     """`value` is the request's input.
 
+    Nothing but results of calls that a kept response made goes on from that response, as if it was named.
     A reference to what is gone is left out: reasoning and prefaces can be missed, and a missing call shows
     by its result. Raises BadRequest.
     """
@@ -57,12 +59,23 @@ def resolve(value: object, previous_id: str | None, shelf: Shelf) -> Resolved:
             lost.append(item)
         else:
             new.append(item)
-    return Resolved((*map(_read, earlier), *new), earlier, tuple(new), tuple(lost))
+    after = previous_id or _calling(new, shelf)
+    if after and not previous_id:
+        earlier = _earlier(after, shelf)
+    return Resolved((*map(_read, earlier), *new), earlier, tuple(new), tuple(lost), after)
 
 
 def kept(items: Iterable[JsonObject], new_id: Callable[[str], str]) -> tuple[Item, ...]:
     """Items as they are kept: messages have a status and parts, and what has no id gets one."""
     return tuple(_kept(item, new_id) for item in items)
+
+
+def _calling(new: Sequence[JsonObject], shelf: Shelf) -> str | None:
+    """The one response that all of `new` are results for. None if there is more to it."""
+    ids = [item.get("call_id") for item in new if kind_of(item).endswith("_output")]
+    known = [shelf.store.calling(shelf.namespace, one) for one in ids if isinstance(one, str)]
+    same = len(known) == len(new) and len(set(known)) == 1
+    return known[0] if same else None
 
 
 def _earlier(previous_id: str | None, shelf: Shelf) -> tuple[Item, ...]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Protocol
 
+import orjson
+
 MAX_RESPONSES = 1000
 MAX_BYTES = 128 * 1024 * 1024
 
@@ -36,6 +38,13 @@ class Stored:
         return (*self.earlier, *self.input, *self.output)
 
     @property
+    def calls(self) -> tuple[str, ...]:
+        """The ids of the calls in `output`."""
+        items = (orjson.loads(item.json) for item in self.output)
+        found = (item.get("call_id") for item in items if isinstance(item, dict))
+        return tuple(call_id for call_id in found if isinstance(call_id, str))
+
+    @property
     def size(self) -> int:
         """In bytes. What responses share counts for each of them: the bound is never below the truth."""
         return len(self.body) + sum(len(item.json) for item in self.history)
@@ -55,6 +64,9 @@ class ResponseStore(Protocol):
     def item(self, namespace: str, item_id: str) -> Item | None:
         """An item that one of the kept responses added, as input or output."""
 
+    def calling(self, namespace: str, call_id: str) -> str | None:
+        """The id of the kept response that was answered with this call."""
+
     def delete(self, namespace: str, response_id: str) -> bool:
         """False when there was none."""
 
@@ -68,6 +80,7 @@ class MemoryStore:
         self._lock = Lock()
         self._kept: OrderedDict[tuple[str, str], Stored] = OrderedDict()
         self._items: dict[tuple[str, str], tuple[str, Item]] = {}
+        self._calls: dict[tuple[str, str], str] = {}
         self._bytes = 0
 
     def put(self, namespace: str, stored: Stored) -> None:
@@ -77,6 +90,8 @@ class MemoryStore:
             self._bytes += stored.size
             for item in (*stored.input, *stored.output):
                 self._items[namespace, item.id] = (stored.id, item)
+            for call_id in stored.calls:
+                self._calls[namespace, call_id] = stored.id
             while self._kept and (len(self._kept) > self._max_responses or self._bytes > self._max_bytes):
                 self._drop(next(iter(self._kept)))
 
@@ -102,6 +117,10 @@ class MemoryStore:
                 self._kept.move_to_end((namespace, response_id))
             return item
 
+    def calling(self, namespace: str, call_id: str) -> str | None:
+        with self._lock:
+            return self._calls.get((namespace, call_id))
+
     def delete(self, namespace: str, response_id: str) -> bool:
         with self._lock:
             return self._drop((namespace, response_id))
@@ -116,4 +135,7 @@ class MemoryStore:
             # A later response may have brought the same item again.
             if place in self._items and self._items[place][0] == stored.id:
                 del self._items[place]
+        for call_id in stored.calls:
+            if self._calls.get((key[0], call_id)) == stored.id:
+                del self._calls[key[0], call_id]
         return True

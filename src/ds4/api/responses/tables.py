@@ -9,7 +9,7 @@ from hashlib import blake2b
 from ds4.api.responses.store import Item, Stored
 from ds4.storage.sqlite_file import bytes_used, number
 
-VERSION = 1
+VERSION = 2
 """Raise it with every change."""
 _EARLIER, _INPUT, _OUTPUT = range(3)
 SCHEMA = f"""
@@ -28,6 +28,10 @@ CREATE TABLE IF NOT EXISTS places (
     PRIMARY KEY (response, number)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_item ON places (item);
+CREATE TABLE IF NOT EXISTS calls (
+    namespace TEXT NOT NULL, id TEXT NOT NULL, response INTEGER NOT NULL, PRIMARY KEY (namespace, id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_response ON calls (response);
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
@@ -73,6 +77,10 @@ def insert(connection: sqlite3.Connection, namespace: str, stored: Stored) -> No
     for position, (part, item) in enumerate(items):
         place = (key, position, part, _item_key(connection, namespace, item))
         connection.execute("INSERT INTO places (response, number, part, item) VALUES (?, ?, ?, ?)", place)
+    connection.executemany(
+        "INSERT OR REPLACE INTO calls (namespace, id, response) VALUES (?, ?, ?)",
+        [(namespace, call_id, key) for call_id in stored.calls],
+    )
 
 
 def _item_key(connection: sqlite3.Connection, namespace: str, item: Item) -> int:
@@ -96,6 +104,7 @@ def drop(connection: sqlite3.Connection, key: int) -> None:
         (key,),
     )
     connection.execute("DELETE FROM places WHERE response = ?", (key,))
+    connection.execute("DELETE FROM calls WHERE response = ?", (key,))
     connection.execute("DELETE FROM responses WHERE key = ?", (key,))
 
 
@@ -107,6 +116,16 @@ def find_item(connection: sqlite3.Connection, namespace: str, item_id: str) -> t
         (namespace, item_id, _EARLIER),
     ).fetchone()
     return None if found is None else (found[0], Item(item_id, found[1]))
+
+
+def find_call(connection: sqlite3.Connection, namespace: str, call_id: str) -> str | None:
+    """The id of the response that was answered with it."""
+    found = connection.execute(
+        "SELECT responses.id FROM calls JOIN responses ON key = response"
+        " WHERE calls.namespace = ? AND calls.id = ?",
+        (namespace, call_id),
+    ).fetchone()
+    return None if found is None else str(found[0])
 
 
 def shrink(connection: sqlite3.Connection, max_responses: int, max_bytes: int) -> None:
