@@ -12,10 +12,7 @@ from clients.report import Line, Outcome
 NAME = "compatcanary"
 PACKAGES = Packages(NAME, "npm", ("compatcanary@0.2.2",))
 PROBES = 7
-NOT_YET: Mapping[str, str] = {
-    "chat.tool_call": "constrained output: a forced tool call",
-    "chat.structured_output": "constrained output: a strict JSON schema",
-}
+NOT_YET: Mapping[str, str] = {}
 """By probe."""
 
 

@@ -159,7 +159,9 @@ class Program:
         memory = await self._thread.call(engine.memory)
         limits = wiring.limits(config, engine)
         # The directory is read on the engine's thread, which has nothing else to do yet.
-        cache = await self._thread.call(lambda: wiring.cache_plan(config, engine, SystemClock(), sink))
+        cache = await self._thread.call(
+            lambda: wiring.cache_plan(config, engine, SystemClock(), sink, watch.answers)
+        )
         watched = watch.cache(cache)
         self._backend = self._thread.serve(engine, limits, config.max_queue, watched, make=watch.scheduler)
         parts = wiring.services(
@@ -173,6 +175,8 @@ class Program:
             self._access,
             cache.notebook,
             watch.clock,
+            # Unwatched: a trace would note every piece of it.
+            opened.tokenizer,
         )
         for text in start_lines(
             engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+import numpy as np
 from starlette.types import ASGIApp
 
 from ds4.api.access import Access
@@ -15,7 +16,7 @@ from ds4.core.events import Event, Fed, Finish, FinishReason
 from ds4.core.job import Job, JobKind
 from ds4.core.messages import Conversation
 from ds4.core.plan import Origin, PromptPlan, Tokens
-from ds4.core.ports import Piece, Reader
+from ds4.core.ports import Allowed, Guide, Mark, Piece, Reader
 from ds4.core.status import Readiness, SlotStatus, Status
 from ds4.core.usage import CacheReport, CacheSource, Usage
 from ds4.observe.records import Record
@@ -185,6 +186,37 @@ def deaf_reader(wished: Wished) -> Reader:
     return DeafReader(wished.kind, wished.stops, wished.tokens)
 
 
+@dataclass(frozen=True, eq=False)
+class NotedGuide:
+    """Remembers what it was made for; the fake backend never asks it."""
+
+    wished: Wished
+
+    @classmethod
+    def of(cls, wished: Wished) -> "NotedGuide | None":
+        return None if wished.constraint is None else cls(wished)
+
+    @property
+    def done(self) -> bool:
+        return False
+
+    def allows(self, token: int) -> bool:  # noqa: ARG002
+        return True
+
+    def allowed(self) -> Allowed:
+        return np.ones(1, dtype=np.bool_)
+
+    def accept(self, token: int) -> None: ...
+
+    def forced(self) -> tuple[int, ...]:
+        return ()
+
+    def mark(self) -> Mark:
+        return Mark(None)
+
+    def rollback(self, mark: Mark) -> None: ...
+
+
 async def inline(work: Callable[[], T], /) -> T:
     return work()
 
@@ -202,6 +234,13 @@ class World:
     limits: Limits = field(default_factory=Limits)
     card: ModelCard = CARD
     journal: Journal | None = None
+    refused_form: Ds4Error | None = None
+    """What making a guide raises."""
+
+    def _guide(self, wished: Wished) -> Guide | None:
+        if self.refused_form is not None and wished.constraint is not None:
+            raise self.refused_form
+        return NotedGuide.of(wished)
 
     def services(self) -> Services:
         return Services(
@@ -218,6 +257,7 @@ class World:
             started=self.time.now(),
             access=self.access or Access(cors=self.cors),
             limits=self.limits,
+            guide=self._guide,
             run=inline,
             sleep=self.time.sleep,
         )

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from api_fakes import DeafReader, FakeBackend, Stream, World, deaf_reader, finish, run, settle
+from api_fakes import DeafReader, FakeBackend, NotedGuide, Stream, World, deaf_reader, finish, run, settle
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ds4.api.openai.choices import jobs_of
 from ds4.api.openai.generation import MAX_SEED, Wanted
+from ds4.api.services import Wished
+from ds4.core.constraint import Constraint, Form, Syntax
 from ds4.core.errors import EngineError, Overloaded
 from ds4.core.events import Event, Failed, FinishReason, Progress, Reasoning, Text
 from ds4.core.job import Job, JobKind
@@ -29,6 +31,7 @@ ASK: dict[str, dict[str, Any]] = {
 BOTH = pytest.mark.parametrize("path", [CHAT, COMPLETIONS])
 ONE = make_plan([1])
 OTHER = make_plan([2, 3])
+FORM = Constraint(Form(Syntax.REGEX, "a*", "guided_regex"))
 
 
 def want(n: int, seed: int | None = None) -> Wanted:
@@ -36,14 +39,15 @@ def want(n: int, seed: int | None = None) -> Wanted:
 
 
 def jobs(n: int, seed: int | None = None) -> tuple[Job, ...]:
-    return jobs_of("id", JobKind.COMPLETION, [ONE, OTHER], want(n, seed), deaf_reader)
+    wishes = [Wished(JobKind.COMPLETION, plan, ("x",), tokens=True, constraint=FORM) for plan in (ONE, OTHER)]
+    return jobs_of("id", wishes, want(n, seed), deaf_reader, NotedGuide.of)
 
 
 def test_choices_stand_prompt_by_prompt_and_share_the_prompts_plan() -> None:
     found = jobs(2)
     assert [job.id for job in found] == ["id", "id-1", "id-2", "id-3"]
     assert [job.plan for job in found] == [ONE, ONE, OTHER, OTHER]
-    assert len({id(job.reader) for job in found}) == 4
+    assert len({id(job.reader) for job in found}) == len({id(job.guide) for job in found}) == 4
     assert all(job.reader == DeafReader(JobKind.COMPLETION, ("x",), want_tokens=True) for job in found)
 
 

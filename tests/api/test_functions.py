@@ -65,7 +65,8 @@ def test_functions_are_tools_and_none_of_them_when_told_so() -> None:
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
-        ({"functions": {}, "function_call": {"name": "look"}}, "function_call"),
+        ({"functions": [LOOK], "function_call": {"name": "see"}}, "function_call.name"),
+        ({"functions": [LOOK], "function_call": "look"}, "function_call"),
         ({"functions": "look"}, "functions"),
         ({"functions": [{}]}, "functions.0.name"),
         ({"functions": [LOOK], "tools": [LOOK]}, "functions"),

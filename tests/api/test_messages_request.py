@@ -9,9 +9,10 @@ import pytest
 from api_fakes import CARD
 
 from ds4.api.anthropic.request import MessagesRequest, count_request, messages_request
+from ds4.api.normalise import AsSent
 from ds4.api.sealed import seal
 from ds4.api.services import Alias, ModelCard
-from ds4.core.errors import BadRequest, Unsupported
+from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role, TextPart, Thinking, ToolCall
 from ds4.core.sampling import Sampling
 
@@ -27,7 +28,7 @@ def ask(**fields: object) -> MessagesRequest:
 
 def request(fields: Mapping[str, object], card: ModelCard = CARD, keep: bool = False) -> MessagesRequest:
     raw = {"model": "m", "max_tokens": 10, "messages": HI, **fields}
-    return messages_request(raw, card, keep_billing_header=keep)
+    return messages_request(raw, card, AsSent({"billing_header"} if keep else ()))
 
 
 def messages(*turns: Any, **fields: object) -> tuple[Message, ...]:
@@ -40,6 +41,14 @@ def user(*blocks: Any) -> dict[str, Any]:
 
 def result(content: Any, call: str = "a", **fields: object) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call, "content": content, **fields}
+
+
+def behind_calls(*turns: Any) -> tuple[Message, ...]:
+    """Messages of turns with results of the calls `a` and `b`."""
+    calls: list[object] = [
+        {"type": "tool_use", "id": call, "name": "stock", "input": {}} for call in ("a", "b")
+    ]
+    return messages({"role": "assistant", "content": calls}, *turns)[1:]
 
 
 def said(role: Role, text: str) -> Message:
@@ -158,7 +167,7 @@ def test_reasoning_comes_back_with_or_without_its_text(block: Any, reasoning: st
 
 
 def test_results_stand_before_the_rest_of_the_turn() -> None:
-    found = messages(
+    found = behind_calls(
         user(
             {"type": "text", "text": "go on"}, result("7", "a"), result([{"type": "text", "text": "8"}], "b")
         )
@@ -170,9 +179,25 @@ def test_results_stand_before_the_rest_of_the_turn() -> None:
     ]
 
 
+@pytest.mark.parametrize("history", [[], HI, [*HI, {"role": "assistant", "content": "Which?"}]])
+def test_a_result_without_its_call_is_refused_and_the_remedy_named(history: list[Any]) -> None:
+    """There is no going on from an answer by its calls alone: requests here have their whole history."""
+    with pytest.raises(BadRequest, match="tool_use_id lost; retry by replaying the full messages history"):
+        messages(*history, user(result("7", "lost")))
+    counted = count_request({"messages": [user(result("7", "lost"))]}, CARD)
+    assert counted.conversation.messages[0].text == "7"
+
+
+def test_a_result_is_told_by_its_id_or_by_its_place() -> None:
+    (message,) = behind_calls(user({"type": "tool_result", "content": "7"}))
+    assert message.text == "7"
+    with pytest.raises(BadRequest, match="tool_use_id c;"):
+        behind_calls(user(result("7", "a")), user(result("8", "c")))
+
+
 @pytest.mark.parametrize("content", [None, "", []])
 def test_a_result_may_be_empty(content: Any) -> None:
-    (message,) = messages(user(result(content)))
+    (message,) = behind_calls(user(result(content)))
     assert (message.role, message.text) == (Role.TOOL, "")
 
 
@@ -187,9 +212,9 @@ def test_a_result_may_be_empty(content: Any) -> None:
     ],
 )
 def test_the_model_is_told_that_a_call_failed(text: str, told: str) -> None:
-    (message,) = messages(user(result(text, is_error=True)))
+    (message,) = behind_calls(user(result(text, is_error=True)))
     assert message.text == told
-    assert messages(user(result(text, is_error=False)))[0].text == text
+    assert behind_calls(user(result(text, is_error=False)))[0].text == text
 
 
 @pytest.mark.parametrize(
@@ -228,14 +253,14 @@ def test_the_model_is_told_that_a_call_failed(text: str, told: str) -> None:
     ],
 )
 def test_whatever_a_tool_returns_comes_down_to_text(block: Any, text: str) -> None:
-    assert messages(user(result([block])))[0].text == text
+    assert behind_calls(user(result([block])))[0].text == text
 
 
 def test_an_image_is_refused_only_where_the_user_sent_it() -> None:
     with pytest.raises(BadRequest, match="--vision FILE") as caught:
         messages(user({"type": "text", "text": "look"}, IMAGE))
     assert caught.value.param == "messages.0.content.1"
-    beside = messages(user(result("ok"), IMAGE))
+    beside = behind_calls(user(result("ok"), IMAGE))
     assert beside[1].text.startswith("[image")
 
 
@@ -290,26 +315,6 @@ def test_what_only_their_service_knows_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "name"),
-    [
-        ({"tool_choice": {"type": "any"}}, "tool_choice"),
-        ({"tool_choice": {"type": "tool", "name": "stock"}}, "tool_choice"),
-        ({"output_config": {"format": {"type": "json_schema", "schema": {}}}}, "output_config.format"),
-        ({"output_format": {"type": "json_schema", "schema": {}}}, "output_format"),
-        ({"tools": [STOCK, STOCK | {"strict": True}]}, "tools.1.strict"),
-    ],
-)
-def test_a_guarantee_is_refused_by_name(fields: dict[str, Any], name: str) -> None:
-    with pytest.raises(Unsupported) as caught:
-        ask(**fields)
-    assert caught.value.param == name
-    raw = {"messages": HI, **fields}
-    assert count_request(raw, CARD, keep_billing_header=False).conversation.messages, (
-        "counting asks for nothing"
-    )
-
-
-@pytest.mark.parametrize(
     ("fields", "param"),
     [
         ({"messages": None}, "messages"),
@@ -327,6 +332,7 @@ def test_a_guarantee_is_refused_by_name(fields: dict[str, Any], name: str) -> No
         ({"tools": [{"input_schema": {}}]}, "tools.0.name"),
         ({"tools": [STOCK | {"input_schema": "x"}]}, "tools.0.input_schema"),
         ({"tool_choice": 7}, "tool_choice"),
+        ({"tool_choice": {"type": "from_the_future"}}, "tool_choice"),
         ({"thinking": "yes"}, "thinking"),
         ({"max_tokens": "many"}, "max_tokens"),
         ({"stop_sequences": [7]}, "stop_sequences.0"),

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, dict[str, Any], list[tuple[Event, ...]], Ds4Error | 
     "error_overflow.json": ("messages", STREAM, [], ContextOverflow(120, 100)),
     "error_overloaded.json": ("messages", ASK, [], Overloaded("64 requests are waiting", retry_after=3)),
     "error_unavailable.json": ("messages", ASK, [], Unavailable("server shutting down")),
-    "error_unsupported.json": ("messages", ASK | {"tool_choice": {"type": "any"}}, [], None),
+    "error_unsupported.json": ("messages", ASK | {"output_format": {"type": "xml"}}, [], None),
     "error_missing.json": ("messages", {}, [], None),
     "error_path.json": ("messages/batches", {}, [], None),
 }

@@ -61,7 +61,7 @@ def live(made: World, journal: Journal) -> None:
     journal(PrefillChunk(placed, 60, 60, 60, 2.0, 2.0))
     journal(PromptDone(placed, 2.0))
     made.time.advance(4.0)
-    journal(Finished(placed, 21, "stop", 7.0, report=REPORT))
+    journal(Finished(placed, 21, "stop", 7.0, report=REPORT, forced=8))
 
 
 def test_all_that_is_known_of_a_request() -> None:
@@ -81,6 +81,7 @@ def test_all_that_is_known_of_a_request() -> None:
         "reused_tokens": 40,
         "computed_tokens": 60,
         "generated_tokens": 21,
+        "forced_tokens": 8,
         "timings": {
             "queued_seconds": 1.0,
             "prefill_seconds": 2.0,
@@ -114,10 +115,11 @@ def test_all_that_is_known_of_a_request() -> None:
                 "first": 69,
                 "held_ids": [5, 6],
                 "wanted_ids": [5, 7],
+                "part": "messages",
             },
             "other_quant": "Q8_0",
             "normalised": ["billing_header"],
-            "replay": {"turns": 0, "refused": []},
+            "replay": {"turns": 0, "refused": [], "behind": 0},
         },
     }
     assert get(made, "/requests").json() == {"requests": [reply.json()], "has_more": False}

@@ -98,10 +98,12 @@ class TestRequest:
         [
             ("auto", ["f", "g"]),
             ("none", []),
-            ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "g"}]}, ["g"]),
+            # The prompt stays as it was, and with it what is cached of it.
+            ({"type": "allowed_tools", "tools": [{"type": "function", "name": "g"}]}, ["f", "g"]),
+            ({"type": "allowed_tools", "tools": [{"type": "web_search"}]}, []),
         ],
     )
-    def test_which_tools_may_be_called(self, choice: Any, names: list[str]) -> None:
+    def test_which_tools_the_model_sees(self, choice: Any, names: list[str]) -> None:
         tools = [{"type": "function", "name": name} for name in "fg"]
         assert [tool.name for tool in rendered(tools=tools, tool_choice=choice).tools] == names
 
@@ -109,9 +111,11 @@ class TestRequest:
         ("fields", "param"),
         [
             ({"tool_choice": "required"}, "tool_choice"),
-            ({"tool_choice": {"type": "function", "name": "f"}}, "tool_choice"),
+            ({"tool_choice": {"type": "web_search"}}, "tool_choice"),
+            ({"tool_choice": {"type": "function", "name": "f"}}, "tool_choice.name"),
             ({"tool_choice": {"type": "allowed_tools", "mode": "required", "tools": []}}, "tool_choice"),
-            ({"text": {"format": {"type": "json_schema", "name": "A", "schema": {}}}}, "text.format"),
+            ({"text": {"format": {"type": "xml"}}}, "text.format"),
+            ({"text": {"format": {"type": "json_schema", "name": "A"}}}, "text.format.schema"),
             ({"background": True}, "background"),
             ({"conversation": "conv_1"}, "conversation"),
             ({"prompt": {"id": "p"}}, "prompt"),

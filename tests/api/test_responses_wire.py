@@ -88,7 +88,7 @@ CASES: dict[str, Case] = {
     "logprobs.sse": (BODY | {"top_logprobs": 2} | STREAM, LOGGED, None),
     "error_overflow.json": (BODY | STREAM, [], ContextOverflow(120, 100)),
     "error_background.json": (BODY | {"background": True}, [], None),
-    "error_format.json": (BODY | {"text": {"format": {"type": "json_object"}}}, [], None),
+    "error_format.json": (BODY | {"text": {"format": {"type": "xml"}}}, [], None),
 }
 
 

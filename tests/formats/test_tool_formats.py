@@ -77,6 +77,7 @@ def test_values_can_be_ended_and_calls_opened(tool_format: ToolFormat) -> None:
     ("template", "name"),
     [
         ("... <｜DSML｜tool_calls> ...", "dsml"),
+        ("... <｜DSML｜ calls> ...", "dsml_v41"),
         ("<tool_call>{{ name }}<arg_key>", "glm"),
         ("<tool_call>\n<function=x>", "qwen_xml"),
         ('<tool_call>\n{"name": ', "hermes_json"),
@@ -95,7 +96,7 @@ def test_families() -> None:
     formats = {family.name: (family.tool_format.name, family.reasoning) for family in FAMILIES}
     assert formats == {
         "deepseek-v4": ("dsml", THINK),
-        "deepseek-v4.1": ("dsml", THINK),
+        "deepseek-v4.1": ("dsml_v41", THINK),
         "glm-5.2": ("glm", THINK),
         "glm-5.3": ("glm", THINK),
         "qwen3.8": ("qwen_xml", THINK_LINES),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ds4.core.plan import Boundary, BoundaryKind
 from ds4.core.step import Caps, Trim
 from ds4.core.usage import SaveReason
-from ds4.kv.policy import APART, TAIL, Knobs, Place, anchor, due, places
+from ds4.kv.policy import APART, TAIL, Knobs, Place, anchor, due, places, to_due
 
 CAPS = {trim: Caps(trim, native_batch=True, memory_class=trim, window=8) for trim in Trim}
 DISK = Knobs(min_tokens=100, cold_max=3000, interval=1000, trim=32, align=0, saves=True)
@@ -188,3 +188,12 @@ def test_the_interval_is_rounded_up() -> None:
 def test_an_interval_ends_at_every_multiple(rows: int, is_due: bool) -> None:
     assert due(rows, DISK) is is_due
     assert not due(rows, replace(DISK, interval=0))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5000))
+def test_the_next_interval_ends_where_it_is_due_and_not_before(rows: int, interval: int) -> None:
+    knobs = replace(DISK, interval=interval)
+    ahead = to_due(rows, knobs)
+    assert due(rows + ahead, knobs)
+    assert not any(due(rows + n, knobs) for n in range(1, min(ahead, 200)))
+    assert to_due(rows, replace(DISK, interval=0)) > 10**9

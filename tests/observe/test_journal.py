@@ -35,7 +35,7 @@ LIFE: list[Record] = [
     PrefillChunk(PLACED, done=60, total=60, rows=30, seconds=1.0, elapsed=2.0),
     PromptDone(PLACED, 2.0),
     Decoding(PLACED, 50, rate=50.0, average=50.0, elapsed=1.0),
-    Finished(PLACED, 71, "stop", 9.0, report=FINAL),
+    Finished(PLACED, 71, "stop", 9.0, report=FINAL, forced=12),
 ]
 
 
@@ -69,9 +69,10 @@ def test_it_follows_a_request(records: int, state: RequestState, prefilled: int,
 
 
 def test_the_last_word_is_the_final_report() -> None:
-    assert known_after(LIFE[:-1]).report == DECIDED
+    assert (known_after(LIFE[:-1]).report, known_after(LIFE[:-1]).forced) == (DECIDED, 0)
     entry = known_after(LIFE)
     assert (entry.report, entry.finish, entry.error, entry.subject) == (FINAL, "stop", None, PLACED)
+    assert (entry.generated, entry.forced) == (71, 12)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """The chat reader beyond its golden outputs: promptness, control tokens, stop strings, sampling hints."""
 
 import json
+import re
 
 import pytest
 from feeding import bytewise, control, plain
@@ -22,7 +23,7 @@ from ds4.core.ports import Piece, Reader
 from ds4.core.sampling import Sampled
 from ds4.formats.reasoning import THINK
 from ds4.formats.tools.glm import GLM
-from ds4.formats.tools.registry import TOOL_FORMATS
+from ds4.formats.tools.registry import TOOL_FORMATS, tool_format_named
 from ds4.parsing.answer import AnswerSpec, answer_reader
 from ds4.testing.ids import SequentialIds
 
@@ -35,6 +36,7 @@ DSML_JSON = DSML_VALUE.replace("true", "false")
 DSML_CALL = DSML_VALUE + "x</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜tool_calls>"
 VALUES = {
     "dsml": DSML_VALUE,
+    "dsml_v41": re.sub("(?<=DSML｜)(?:tool_)?", " ", DSML_VALUE),
     "glm": "<tool_call>edit<arg_key>text</arg_key><arg_value>",
     "qwen_xml": "<tool_call>\n<function=edit>\n<parameter=text>\n",
     "hermes_json": '<tool_call>{"name": "edit", "arguments": {"text": "',
@@ -324,7 +326,7 @@ def _shallow(outcome: Outcome) -> list[str]:
 @every_format
 def test_a_megabyte_of_argument(name: str) -> None:
     text = "a long line of <b>text</b> &amp; more, " * 27_000
-    body = json.dumps(text)[1:-1] if name not in ("dsml", "glm", "qwen_xml") else text
+    body = json.dumps(text)[1:-1] if tool_format_named(name).written.parameters is None else text
     outcome = run(reader(name), [(VALUES[name] + body).encode()])
     assert arguments(outcome) == [{"text": text}]
 

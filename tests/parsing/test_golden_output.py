@@ -4,12 +4,14 @@ import pytest
 from feeding import bytewise
 from transcripts import Case, cases, lines_of, run
 
+from ds4.formats.tools.registry import TOOL_FORMATS
+
 every_case = pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 
 
 def test_every_format_has_cases() -> None:
     formats = {case.format for case in cases()}
-    assert formats == {"dsml", "glm", "qwen_xml", "hermes_json", "llama_json", "mistral", "harmony"}
+    assert formats == {tool_format.name for tool_format in TOOL_FORMATS}
 
 
 @every_case

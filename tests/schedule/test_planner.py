@@ -8,8 +8,8 @@ from ds4.schedule.planner import Budget, Share, Turn, plan_step
 BUDGET = Budget(quantum=128, chunk=1024, batch=2048)
 
 
-def decoder(slot: int) -> Turn:
-    return Turn(slot, remaining=0, to_stop=0, served=0)
+def decoder(slot: int, pending: int = 1) -> Turn:
+    return Turn(slot, remaining=0, to_stop=0, served=0, pending=pending)
 
 
 def prefill(slot: int, remaining: int, *, to_stop: int | None = None, served: int = 0) -> Turn:
@@ -43,12 +43,27 @@ def test_a_chunk_ends_at_a_stop() -> None:
     assert plan_step([prefill(0, 5000, to_stop=10)], BUDGET) == (Share(0, 10),)
 
 
-turns = st.lists(
-    st.tuples(st.integers(0, 5000), st.integers(1, 5000), st.integers(0, 50)), min_size=1, max_size=40
-).map(
+def test_forced_rows_enter_one_step() -> None:
+    assert plan_step([decoder(0, 30), decoder(1)], BUDGET) == (Share(0, 30), Share(1, 1))
+
+
+def test_forced_rows_are_part_of_the_quantum() -> None:
+    plan = plan_step([decoder(0, 30), prefill(1, 5000), decoder(2, 12)], BUDGET)
+    assert plan == (Share(0, 30), Share(2, 12), Share(1, 128 - 29 - 11))
+
+
+def test_many_forced_rows_take_several_steps_and_hold_up_neither_prompts_nor_answers() -> None:
+    assert plan_step([decoder(0, 500), decoder(1)], BUDGET) == (Share(0, 129), Share(1, 1))
+    assert plan_step([decoder(0, 500), prefill(1, 5000)], BUDGET) == (Share(0, 65), Share(1, 64))
+
+
+running_turns = st.tuples(
+    st.integers(0, 5000), st.integers(1, 5000), st.integers(0, 50), st.sampled_from([1, 1, 2, 40, 3000])
+)
+turns = st.lists(running_turns, min_size=1, max_size=40).map(
     lambda rows: [
-        Turn(slot, remaining, min(stop, remaining), served)
-        for slot, (remaining, stop, served) in enumerate(rows)
+        Turn(slot, remaining, min(stop, remaining), served, pending)
+        for slot, (remaining, stop, served, pending) in enumerate(rows)
     ]
 )
 budgets = st.builds(
@@ -64,9 +79,10 @@ def test_every_step_keeps_the_rules(running: list[Turn], budget: Budget) -> None
     prefilled = [share for share in plan if share.slot not in decoding]
     assert len({share.slot for share in plan}) == len(plan)
     assert {share.slot for share in plan if share.slot in decoding} == decoding
-    assert all(share.rows == 1 for share in plan if share.slot in decoding)
+    assert all(1 <= share.rows <= by_slot[share.slot].pending for share in plan if share.slot in decoding)
     assert sum(share.rows for share in plan) <= budget.batch
-    assert sum(share.rows for share in prefilled) <= (budget.quantum if decoding else budget.chunk)
+    # What is more than a row for each answer.
+    assert sum(share.rows for share in plan) - len(decoding) <= (budget.quantum if decoding else budget.chunk)
     for share in prefilled:
         assert 0 < share.rows <= by_slot[share.slot].to_stop
     if len(decoding) < len(running):

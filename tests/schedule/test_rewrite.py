@@ -3,7 +3,19 @@
 import numpy as np
 
 from ds4.core.plan import Boundary, BoundaryKind, Origin, PromptPlan, Tokens
-from ds4.schedule.rewrite import Alike, rewritten
+from ds4.engine.scripted.bpe import packaged_bpe
+from ds4.engine.scripted.tokenizer import ScriptedTokenizer
+from ds4.formats.registry import family_named
+from ds4.schedule.rewrite import Alike, comparer, rewritten
+
+
+def test_markup_is_not_the_text_that_spells_it() -> None:
+    """Entries that an answer shows as text are tokens of their own to the model."""
+    tokenizer = ScriptedTokenizer(family_named("qwen3.8"), packaged_bpe())
+    template = np.array(tokenizer.encode_raw("<think>so it is"), np.int32)
+    client = np.array(tokenizer.encode_plain("<think>so it is"), np.int32)
+    assert not tokenizer.is_control(tokenizer.controls["<think>"])
+    assert comparer(tokenizer)(template, client, 0) is None
 
 
 def test_only_boundaries_inside_the_healed_part_have_no_equal() -> None:

@@ -156,8 +156,8 @@ def test_a_prompt_beyond_the_context_is_refused_before_the_stream(
 
 
 def test_errors_are_raised_as_what_they_are(client: anthropic.Anthropic) -> None:
-    forced: Any = {"type": "tool", "name": "stock"}
-    with pytest.raises(anthropic.BadRequestError, match="tool_choice"):
+    forced: Any = {"type": "tool", "name": "never_offered"}
+    with pytest.raises(anthropic.BadRequestError, match=r"tool_choice\.name"):
         whole(client, QUESTION, tools=[TOOL], tool_choice=forced)
     with pytest.raises(anthropic.NotFoundError):
         client.models.retrieve("no-such-model")

@@ -65,6 +65,18 @@ def test_it_fills_in_what_the_tool_asks_for(family: str, made: Any, arguments: A
     assert json.loads(json.dumps(first["content"][-1]["input"])) == arguments
 
 
+PLACE = {"type": "object", "properties": {"place": {"type": "string"}, "days": {"enum": [3, 7]}}}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_it_calls_the_only_tool_whatever_it_is_for(family: str) -> None:
+    first, second = asyncio.run(answers(family, tool("weather", PLACE, "place", "days")))
+    assert first["content"][-1]["input"] == {"place": "Makes a file.", "days": 3}
+    assert second["content"][-1]["text"] == DONE
+    first, _ = asyncio.run(answers(family, tool("weather", PLACE), tool("time", PLACE)))
+    assert first["content"][-1]["text"] == DONE
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_without_a_tool_it_just_answers(family: str) -> None:
     first, _ = asyncio.run(answers(family))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ds4.core.plan import Ids
-from ds4.core.ports import Engine, Logits, Mark
+from ds4.core.ports import Allowed, Engine, Logits, Mark
 from ds4.core.sampling import Sampled
 from ds4.core.step import Frontier, SnapshotKind, StepPlan, Trim, Work
 from ds4.engine.llama import BackendChoice, LlamaEngine, LlamaOptions
@@ -56,7 +56,13 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: Logits = np.zeros(0, np.float32)
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:  # noqa: ARG002
+    def sample(
+        self,
+        logits: Logits,
+        *,
+        greedy: bool = False,  # noqa: ARG002
+        allowed: Allowed | None = None,  # noqa: ARG002
+    ) -> Sampled:
         self.seen = logits.copy()
         return Sampled(int(logits.argmax()))
 

@@ -62,6 +62,7 @@ def _shown(entry: Entry, now: float) -> dict[str, object]:
         "reused_tokens": subject.reused,
         "computed_tokens": entry.prefilled - subject.reused,
         "generated_tokens": entry.generated,
+        "forced_tokens": entry.forced,
         "timings": timings(entry, now),
         "finish_reason": entry.finish,
         "error": entry.error,

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from ds4.api.access import Access
+from ds4.api.normalise import ALL_NORMALISED, AsSent
 from ds4.api.responses.store import MemoryStore, ResponseStore
 from ds4.api.workers import Workers
+from ds4.core.constraint import Constraint
 from ds4.core.job import JobKind
 from ds4.core.messages import Conversation, Tool
 from ds4.core.plan import PromptPlan
-from ds4.core.ports import Backend, Clock, Ids, Reader, Tokenizer
+from ds4.core.ports import Backend, Clock, Guide, Ids, Reader, Tokenizer
 from ds4.observe.records import Observer
 from ds4.observe.requests import Journal
 
@@ -36,18 +38,24 @@ class Runner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wished:
-    """What an answer's reader must know. The end of `plan` says whether the answer begins inside
-    reasoning. `tokens`: each text names the sampled tokens it comes from."""
+    """What an answer's reader and its guide must know. The end of `plan` says whether the answer begins
+    inside reasoning; `thinks` is what the request says about it. `tokens`: each text names the sampled
+    tokens it comes from. `begun` is the answer's own text at the end of the prompt, where it is continued."""
 
     kind: JobKind
     plan: PromptPlan
     stops: tuple[str, ...] = ()
     tools: tuple[Tool, ...] = ()
     tokens: bool = False
+    constraint: Constraint | None = None
+    thinks: bool | None = None
+    begun: str = ""
 
 
 ReaderFactory = Callable[[Wished], Reader]
 """A fresh reader for one answer."""
+GuideFactory = Callable[[Wished], Guide | None]
+"""A fresh guide for one answer, None without a constraint. Slow the first time. Raises BadRequest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,10 @@ class Limits:
     heartbeat: float = 10.0
 
 
+def _unguided(_wished: Wished) -> None:
+    return None
+
+
 def _unknown() -> int:
     """Of pieces of any length: then no text is too long."""
     return sys.maxsize
@@ -106,7 +118,7 @@ class Services:
 
     `longest_piece` gives the size in bytes of the vocabulary's longest piece; it may take its time.
 
-    `keep_billing_header`: nothing is left out of the prompts of Anthropic's clients.
+    `as_sent` names what is not normalised (`ds4.api.normalise`).
     """
 
     backend: Backend
@@ -123,7 +135,8 @@ class Services:
     access: Access = field(default_factory=Access)
     limits: Limits = Limits()
     longest_piece: Callable[[], int] = _unknown
-    keep_billing_header: bool = False
+    as_sent: AsSent = ALL_NORMALISED
+    guide: GuideFactory = _unguided
     responses: ResponseStore = field(default_factory=MemoryStore)
     run: Runner = field(default_factory=Workers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

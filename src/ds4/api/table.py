@@ -60,6 +60,7 @@ REQUEST: Fields = {
     "reused_tokens": "integer",
     "computed_tokens": "integer",
     "generated_tokens": "integer",
+    "forced_tokens": "integer",
     "timings": "object",
     "cache": "object",
 }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ds4.core.plan import PromptPlan
-from ds4.core.ports import Reader
+from ds4.core.ports import Guide, Reader
 from ds4.core.sampling import Sampling
 
 
@@ -20,7 +20,7 @@ class Job:
     """`max_tokens` is what the caller asked for; the scheduler clamps it to the context.
 
     `flags` are the words of the log line (TOOLS, THINKING, ...). `normalised` names what was left out of
-    the client's prompt.
+    the client's prompt. `guide` holds the answer to a constraint.
     """
 
     id: str
@@ -31,3 +31,4 @@ class Job:
     reader: Reader
     flags: tuple[str, ...] = ()
     normalised: tuple[str, ...] = ()
+    guide: Guide | None = None

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ds4.core.job import Job
 
 Logits = NDArray[np.float32]
+Allowed = NDArray[np.bool_]
+"""One flag per token of the vocabulary."""
 
 
 class Clock(Protocol):
@@ -85,10 +87,40 @@ class Mark:
 class Sampler(Protocol):
     """Owned by one request. `sample` reads, `accept` and `rollback` change state."""
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
-        """Does not accept. `logits` is only valid during the call and must not be changed."""
+    def sample(self, logits: Logits, *, greedy: bool = False, allowed: Allowed | None = None) -> Sampled:
+        """Does not accept. `logits` is only valid during the call and must not be changed.
+
+        With `allowed` only those tokens can be chosen; logprobs stay the model's own.
+        """
 
     def accept(self, token: int) -> None: ...
+
+    def mark(self) -> Mark: ...
+
+    def rollback(self, mark: Mark) -> None: ...
+
+
+class Guide(Protocol):
+    """What one answer may still become, under a constraint. Owned by one request, used on the engine thread.
+
+    Raises EngineError when the constraint grew too complex, or was not kept: then nothing more can be said.
+    """
+
+    def allows(self, token: int) -> bool:
+        """Whether `token` may come next. End tokens may where the answer can end."""
+
+    def allowed(self) -> Allowed:
+        """All that may come next; never nothing."""
+
+    def accept(self, token: int) -> None:
+        """`token`, which is allowed and no end token, has come."""
+
+    def forced(self) -> tuple[int, ...]:
+        """The tokens that must come next, whatever is sampled. They are not accepted yet."""
+
+    @property
+    def done(self) -> bool:
+        """Nothing but an end token may follow."""
 
     def mark(self) -> Mark: ...
 

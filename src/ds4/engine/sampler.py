@@ -2,8 +2,9 @@
 
 Rules: nothing here walks the vocabulary in Python, and a full-size copy is made only when a bias, a penalty
 or ignore_eos changes some logits. `sample` is a pure read: the random number it uses belongs to the position
-(how many tokens were accepted), so that sampling again at the same place, after a rollback or under a mask,
-uses the same one.
+(how many tokens were accepted), so that sampling again at the same place uses the same one. Under a mask it
+is another one of that place: whoever asks with a mask has refused what the first one gave, so that using it
+again would favour its neighbours.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ds4.core.errors import BadRequest, EngineError
-from ds4.core.ports import Logits, Mark
+from ds4.core.ports import Allowed, Logits, Mark
 from ds4.core.sampling import Sampled, Sampling
 
 MAX_TOP_K = 1024
@@ -32,21 +33,26 @@ class NumpySampler:
         self._sampling = sampling
         self._bias_ids, self._bias = _bias_arrays(sampling.logit_bias, n_vocab)
         self._banned = np.asarray(eog if sampling.ignore_eos else (), dtype=np.intp)
-        self._random = np.random.default_rng(sampling.seed if sampling.seed and sampling.seed > 0 else None)
-        self._draws: list[float] = []
+        random = np.random.default_rng(sampling.seed if sampling.seed and sampling.seed > 0 else None)
+        self._draws = _Draws(random)
+        # A child's numbers are independent of its parent's, and taking one does not move the parent on.
+        self._masked_draws = _Draws(random.spawn(1)[0])
         self._accepted: list[int] = []
         self._counts: Counter[int] = Counter()
         penalized = sampling.repeat_penalty != 1
         self._prompt = {token for token in prompt if 0 <= token < n_vocab} if penalized else set()
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
+    def sample(self, logits: Logits, *, greedy: bool = False, allowed: Allowed | None = None) -> Sampled:
         """Raises EngineError when the logits allow no choice (NaN, +inf, or all masked)."""
         adjusted = self._adjusted(logits)
+        if allowed is not None:
+            adjusted = masked(adjusted, logits, allowed)
         if greedy or self._sampling.temperature <= 0:
             token = int(adjusted.argmax())
             _finite(adjusted[token])
         else:
-            token = choose(adjusted, self._sampling, self._draw())
+            draws = self._draws if allowed is None else self._masked_draws
+            token = choose(adjusted, self._sampling, draws.at(len(self._accepted)))
         if self._sampling.logprobs is None:
             return Sampled(token)
         return with_logprobs(token, logits, self._sampling.logprobs)
@@ -65,11 +71,6 @@ class NumpySampler:
             self._counts[token] -= 1
         self._counts = +self._counts
         del self._accepted[mark.value :]
-
-    def _draw(self) -> float:
-        while len(self._draws) <= len(self._accepted):
-            self._draws.append(float(self._random.random()))
-        return self._draws[len(self._accepted)]
 
     def _adjusted(self, logits: Logits) -> Logits:
         """`logits` itself where nothing changes it, else a changed copy."""
@@ -104,6 +105,27 @@ class NumpySampler:
     def _ban(self, row: Logits) -> Logits:
         row[self._banned] = -np.inf
         return row
+
+
+class _Draws:
+    """One number in [0, 1) for each place of an answer."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+        self._drawn: list[float] = []
+
+    def at(self, place: int) -> float:
+        missing = place + 1 - len(self._drawn)
+        if missing > 0:
+            self._drawn += self._random.random(missing).tolist()
+        return self._drawn[place]
+
+
+def masked(adjusted: Logits, logits: Logits, allowed: Allowed) -> Logits:
+    """A copy of `adjusted` in which nothing else can be chosen. Where biases leave nothing of what is
+    allowed, they do not count: the model's own `logits` decide."""
+    row = np.where(allowed, adjusted, np.float32(-np.inf))
+    return np.where(allowed, logits, np.float32(-np.inf)) if row.max() == -np.inf else row
 
 
 def choose(logits: Logits, sampling: Sampling, draw: float) -> int:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ds4.formats import thinking
 from ds4.formats.deepseek_v4 import CONTROL, DEEPSEEK_V4
+from ds4.formats.tools.dsml import DSML_V41
 
 DEEPSEEK_V41 = replace(
     DEEPSEEK_V4,
@@ -19,4 +20,5 @@ DEEPSEEK_V41 = replace(
     control=(*CONTROL, "<｜System｜>"),
     template="deepseek-v4.1",
     efforts=thinking.DEEPSEEK_V41,
+    tool_format=DSML_V41,
 )

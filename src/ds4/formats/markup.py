@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ds4.formats.written import Written
+
 TEXT = "text"
 """The place of visible text in every table. A block that turns out to be no call falls back to it."""
 
@@ -149,7 +151,8 @@ class Channels:
 class ToolFormat:
     """Each is one of a kind, so that what is made from its table can be kept by it.
 
-    `start` is where an answer begins, when no reasoning stands before it.
+    `start` is where an answer begins, when no reasoning stands before it. `written` is the one spelling of
+    calls that `places` must read.
 
     With `channels` the format is read without tools too, and the family's reasoning markers mean
     nothing. `signs`: a chat template that holds one of them writes this format.
@@ -158,6 +161,7 @@ class ToolFormat:
     name: str
     places: Places
     signs: tuple[str, ...]
+    written: Written
     start: str = TEXT
     channels: Channels | None = None
 

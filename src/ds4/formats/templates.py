@@ -20,10 +20,12 @@ def knows_tools(template: str) -> bool:
 def tool_format(family: Family, template: str) -> ToolFormat:
     """How the model writes calls when it is prompted with `template`.
 
-    A template that knows no tools is given ours, which ask for JSON between tags.
+    A template that knows no tools is given ours, which ask for JSON between tags. What a template shows of a
+    format may be too little to tell its dialects apart: then it is the family's own.
     """
     if template == family.template:
         return family.tool_format
     if not knows_tools(template):
         return HERMES_JSON
-    return written_by(template) or family.tool_format
+    shown, own = written_by(template), family.tool_format
+    return own if shown is None or shown.places is own.places else shown

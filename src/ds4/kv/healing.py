@@ -13,7 +13,7 @@ Rules:
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -40,15 +40,15 @@ class Healed:
     bridge: str = ""
 
 
-def speller(piece: Callable[[int], bytes], is_control: Callable[[int], bool]) -> Spell:
-    """Remembers what it has spelled."""
+def speller(piece: Callable[[int], bytes], special: Container[int]) -> Spell:
+    """Remembers what it has spelled. No text is the same as a `special` token."""
     known: dict[int, bytes] = {}
 
     def spell(row: int) -> bytes:
         found = known.get(row)
         if found is None:
-            special = row < 0 or is_control(row)
-            found = _SPECIAL + row.to_bytes(4, "little", signed=True) if special else _plain(piece(row))
+            apart = row < 0 or row in special
+            found = _SPECIAL + row.to_bytes(4, "little", signed=True) if apart else _plain(piece(row))
             known[row] = found
         return found
 

@@ -114,7 +114,8 @@ def _chunk(record: PrefillChunk) -> str:
 def _finish(record: Finished) -> str:
     error = "" if record.error is None else f" error={quoted(record.error)}"
     ended = f"finish={record.finish}{error} {record.elapsed:.3f}s id={value(record.subject.job)}"
-    return f"{ended} {cost(record.report)}"
+    forced = f" forced={record.forced}" if record.forced else ""
+    return f"{ended} {cost(record.report)}{forced}"
 
 
 def _rates(chunk: float, average: float) -> str:

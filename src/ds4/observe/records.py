@@ -67,7 +67,8 @@ class Decoding:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`finish` is the finish reason, `cancelled` or `error`; `elapsed` since submission."""
+    """`finish` is the finish reason, `cancelled` or `error`; `elapsed` since submission. `forced` of the
+    generated tokens were not sampled, since the answer's constraint allowed no other."""
 
     subject: Subject
     generated: int
@@ -75,6 +76,7 @@ class Finished:
     elapsed: float
     error: str | None = None
     report: CacheReport = CacheReport()  # noqa: RUF009  (frozen)
+    forced: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Times:
 class Entry:
     """One request so far. `created` in seconds since the epoch; `prefilled` prompt rows are in the slot.
 
-    `generated` is told every 50 tokens and at the end; `finish` is None until then.
+    `generated` is told every 50 tokens and at the end; `forced` and `finish` at the end.
     """
 
     subject: Subject
@@ -70,6 +70,7 @@ class Entry:
     report: CacheReport = CacheReport()  # noqa: RUF009  (frozen)
     prefilled: int = 0
     generated: int = 0
+    forced: int = 0
     finish: str | None = None
     error: str | None = None
 
@@ -136,6 +137,7 @@ def after(entry: Entry, record: RequestRecord, now: float) -> Entry:
                 times=replace(times, counted=now, ended=now),
                 report=record.report,
                 generated=record.generated,
+                forced=record.forced,
                 finish=record.finish,
                 error=record.error,
             )

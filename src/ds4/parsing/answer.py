@@ -27,7 +27,8 @@ class AnswerSpec:
     """`reasoning_open`: the prompt ends inside reasoning (see the function of that name).
 
     Without `tools` tool markup is text. `want_tokens`: each Text names the sampled tokens that
-    begin in it. `malformed` hears, on the engine thread, of text that began like a call.
+    begin in it. `malformed` hears, on the engine thread, of text that began like a call. `sound`: the answer
+    is held to a grammar, so that the JSON in its calls is JSON. `wordless`: it is nothing but calls.
     """
 
     ids: Ids
@@ -38,6 +39,8 @@ class AnswerSpec:
     stops: tuple[str, ...] = ()
     want_tokens: bool = False
     malformed: Callable[[str], None] = _ignore
+    sound: bool = False
+    wordless: bool = False
 
 
 def answer_reader(spec: AnswerSpec) -> Reader:
@@ -45,11 +48,20 @@ def answer_reader(spec: AnswerSpec) -> Reader:
     places = table(spec.tool_format, spec.reasoning, has_tools=bool(spec.tools))
     start = places.opened if spec.reasoning_open else places.start
     calls = Calls(schemas, lambda: spec.ids.new("call_"))
+    walk = Walk(
+        places.spots,
+        start,
+        calls,
+        schemas.names,
+        spec.malformed,
+        sound=spec.sound,
+        wordless=spec.wordless,
+    )
     return Row(
         (
-            Utf8(want_tokens=spec.want_tokens),
+            Utf8(want_tokens=spec.want_tokens, whole=spec.wordless),
             Controls(markup=places.spellings),
-            MarkupReader(Walk(places.spots, start, calls, schemas.names, spec.malformed)),
+            MarkupReader(walk),
             StopStrings(spec.stops),
         )
     )

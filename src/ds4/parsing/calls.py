@@ -10,8 +10,9 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from ds4.core.events import ParsedEvent, Text, ToolArgs, ToolEnd, ToolStart
+from ds4.formats.declared import UNKNOWN, Types
 from ds4.parsing.balance import Balance
-from ds4.parsing.schemas import UNKNOWN, Schemas, Types
+from ds4.parsing.schemas import Schemas
 from ds4.parsing.values import as_far_as_sound, escaped, json_or_text, quoted
 
 
@@ -50,6 +51,10 @@ class Calls:
     def in_structure(self) -> bool:
         """Whether the open value is at a character that its JSON dictates."""
         return self._value is not None and self._value.in_structure
+
+    @property
+    def in_json_string(self) -> bool:
+        return self._value is not None and self._value.in_json_string
 
     def start(self, name: str) -> None:
         self.end()
@@ -130,6 +135,13 @@ class _Value:
     @property
     def in_structure(self) -> bool:
         return self._kind is Kind.JSON and not self._balance.in_string
+
+    @property
+    def in_json_string(self) -> bool:
+        """If it is sound: what begins like an object or a list is one, also where it may be text."""
+        if self._kind is Kind.OPEN and "".join(self._held).lstrip(" \t\r\n")[:1] not in ("[", "{"):
+            return False
+        return self._kind in (Kind.JSON, Kind.OPEN) and self._balance.in_string
 
     def add(self, text: str) -> str:
         """The JSON that can go out now."""

@@ -58,6 +58,8 @@ class MarkupReader:
 
     def _end(self, cut: bool) -> Sequence[Item]:
         walk = self._walk
+        if cut and walk.wordless and walk.place.content not in (Content.REASONING, Content.VALUE):
+            walk.drop()
         while step(walk) or _decide(walk, cut):
             pass
         _last_words(walk, cut)

@@ -35,6 +35,9 @@ def _value(walk: Walk) -> bool:
     found, count = walk.ahead()
     if count:
         walk.calls.value(walk.held.take(count).text)
+    if found is not None and walk.sound and walk.calls.in_json_string:
+        walk.calls.value(walk.held.take(1).text)
+        return True
     return found is not None and _pass(walk, found)
 
 

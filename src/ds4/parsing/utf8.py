@@ -6,22 +6,26 @@ from collections.abc import Sequence
 from ds4.core.events import Text
 from ds4.core.ports import Piece
 from ds4.core.sampling import Sampled
-from ds4.parsing.decoder import Control, Item
+from ds4.parsing.decoder import Control, End, Item
 
 
 class Utf8:
     """Piece -> Text | Control. A code point is never split; invalid bytes become U+FFFD.
 
     A control token ends whatever character was incomplete before it. With `want_tokens` the
-    items carry the sampled tokens they were made of.
+    items carry the sampled tokens they were made of. `whole`: what an answer that is cut begins of a
+    character is dropped.
     """
 
-    def __init__(self, *, want_tokens: bool = False) -> None:
+    def __init__(self, *, want_tokens: bool = False, whole: bool = False) -> None:
         self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
         self._want_tokens = want_tokens
+        self._whole = whole
         self._tokens: tuple[Sampled, ...] = ()
 
     def feed(self, item: Item) -> Sequence[Item]:
+        if isinstance(item, End) and item.cut and self._whole:
+            return (item,)
         if not isinstance(item, Piece):
             return (*self.flush(), item)
         if item.control:

@@ -1,13 +1,16 @@
 """Values as JSON text. Whatever the model wrote, what comes out parses."""
 
+import json
 import re
+from typing import NoReturn
 
 import orjson
 
+from ds4.formats.declared import Types, allows, type_of
 from ds4.parsing.balance import Balance
-from ds4.parsing.schemas import Types, allows, type_of
 
 _BLANKS = re.compile(r'("(?:[^"\\]|\\.)*")|\s+')
+_HUGE = re.compile(r"\d[eE]\+?\d{2}|\d{200}")
 _MISSING = object()
 
 
@@ -58,4 +61,16 @@ def _loaded(raw: str) -> object:
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
+        return _MISSING if _HUGE.search(raw) is None else _loaded_slowly(raw)
+
+
+def _loaded_slowly(raw: str) -> object:
+    """A number too large for a float is JSON nevertheless."""
+    try:
+        return json.loads(raw, parse_constant=_refuse)
+    except (ValueError, RecursionError):
         return _MISSING
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

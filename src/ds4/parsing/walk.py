@@ -20,7 +20,9 @@ from ds4.parsing.visible import Visible
 
 
 class Walk:
-    """`known` are the names of the caller's tools. `malformed` hears of doubt that became text.
+    """`known` are the names of the caller's tools. `malformed` hears of doubt that became text. `sound`: the
+    JSON in calls is known to be JSON, so that no tag ends it inside a string. `wordless`: the
+    answer is nothing but calls, so that the front of a tag is no text where the answer is cut.
 
     `json` is the reader at a place of JSON; `junk` says that a place of structure has held
     something else since its last tag.
@@ -33,8 +35,13 @@ class Walk:
         calls: Calls,
         known: frozenset[str],
         malformed: Callable[[str], None],
+        *,
+        sound: bool = False,
+        wordless: bool = False,
     ) -> None:
         self.calls = calls
+        self.sound = sound
+        self.wordless = wordless
         self.known = known
         self.held = Held()
         self.visible = Visible(calls.events)
@@ -126,6 +133,12 @@ class Walk:
         self.go(TEXT)
         for text in doubt:
             self.say(text)
+
+    def drop(self) -> None:
+        """The answer is cut within what was to become a call."""
+        self.held.take_all()
+        self.visible.call()
+        self._doubt = None
 
     def end_call(self) -> None:
         if self.calls.active:

@@ -8,6 +8,8 @@ import json
 from dataclasses import dataclass
 from typing import NoReturn
 
+from ds4.formats.written import Separators
+
 MAX_DEPTH = 100
 """JSON nesting. Far above any real schema, far below Python's recursion limit."""
 
@@ -15,17 +17,6 @@ MAX_DEPTH = 100
 @dataclass(frozen=True, slots=True)
 class Number:
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    comma: str
-    colon: str
-
-
-MINIFIED = Style(",", ":")
-SPACED = Style(", ", ": ")
-"""As most vendors' templates print JSON."""
 
 
 def parse(text: str) -> object:
@@ -47,18 +38,18 @@ def parse_object(text: str) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def dump(value: object, style: Style) -> str:
+def dump(value: object, separators: Separators) -> str:
     """`value` is what `parse` gave, or a part of it."""
     if isinstance(value, Number):
         return value.text
     if isinstance(value, dict):
         pairs = (
-            f"{json.dumps(key, ensure_ascii=False)}{style.colon}{dump(item, style)}"
+            f"{json.dumps(key, ensure_ascii=False)}{separators.colon}{dump(item, separators)}"
             for key, item in value.items()
         )
-        return f"{{{style.comma.join(pairs)}}}"
+        return f"{{{separators.comma.join(pairs)}}}"
     if isinstance(value, list):
-        return f"[{style.comma.join(dump(item, style) for item in value)}]"
+        return f"[{separators.comma.join(dump(item, separators) for item in value)}]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -11,9 +11,11 @@ from itertools import groupby
 
 from ds4.core.messages import Conversation, Message, Part, Role, TextPart, Tool
 from ds4.formats.preamble import HERMES_JSON
+from ds4.formats.tools import hermes_json
 from ds4.prompt.folding import GAP, SYSTEM_ROLES
+from ds4.prompt.layouts.calls import call_parts
 from ds4.prompt.layouts.chat import schema_lines
-from ds4.prompt.layouts.hermes import CALL, END_CALL, END_RESULT, RESULT, call_json
+from ds4.prompt.layouts.hermes import END_RESULT, RESULT
 from ds4.prompt.layouts.values import wrapped
 from ds4.prompt.marks import OurText
 from ds4.prompt.options import PromptOptions
@@ -56,12 +58,9 @@ def _result(message: Message) -> tuple[Part, ...]:
 
 
 def _calls(message: Message) -> tuple[Part, ...]:
-    gap = "\n" if message.content else ""
-    parts: list[Part] = []
-    for call in message.tool_calls:
-        parts += (OurText(gap + CALL), TextPart(call_json(call)), OurText(END_CALL))
-        gap = "\n"
-    return tuple(parts)
+    before = "text" if message.content else ""
+    parts = call_parts(message.tool_calls, hermes_json.HERMES_JSON.written, before)
+    return tuple(OurText(part.text) if part.ours else TextPart(part.text) for part in parts)
 
 
 def _definitions(tools: tuple[Tool, ...], options: PromptOptions) -> tuple[TextPart, ...]:

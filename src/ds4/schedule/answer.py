@@ -21,10 +21,13 @@ class Digested:
 
 
 def digest(session: Session, tokens: Iterable[Sampled], tokenizer: Tokenizer) -> Digested:
-    """Feeds `tokens` to the request's reader until they, the reader or the limit end the answer."""
+    """Feeds `tokens` to the request's reader until they, the reader, the guide or the limit end the answer.
+
+    What the guide forces behind a token belongs to the answer as if it had been sampled.
+    """
     events: list[Event] = []
     for sampled in tokens:
-        stop = _accept(session, sampled, tokenizer, events)
+        stop = _accept(session, sampled, tokenizer, events) or _jump(session, tokenizer, events)
         if stop is not None:
             return Digested(tuple(events), stop)
     return Digested(tuple(events))
@@ -38,6 +41,19 @@ def finish(session: Session, stop: Stop) -> tuple[tuple[ParsedEvent, ...], Finis
     return held.events, Finish(end.reason, session.usage, session.report, end.sequence)
 
 
+def _jump(session: Session, tokenizer: Tokenizer, events: list[Event]) -> Stop | None:
+    guide = session.job.guide
+    if guide is None or not session.jumps:
+        return None
+    while ahead := guide.forced():
+        for token in ahead:
+            session.forced += 1
+            stop = _accept(session, Sampled(token), tokenizer, events)
+            if stop is not None:
+                return stop
+    return None
+
+
 def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: list[Event]) -> Stop | None:
     token = sampled.id
     if tokenizer.is_eog(token):
@@ -45,7 +61,7 @@ def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: li
     if session.sampler is not None:
         session.sampler.accept(token)
     session.generated += 1
-    session.last = token
+    session.pending.append(token)
     fed = session.job.reader.feed(Piece(tokenizer.piece(token), token, tokenizer.is_control(token), sampled))
     events.extend(fed.events)
     session.said.sampled(token, fed.events)
@@ -53,6 +69,9 @@ def _accept(session: Session, sampled: Sampled, tokenizer: Tokenizer, events: li
     session.hint = fed.hint
     if fed.hint.stop is not None:
         return fed.hint.stop
+    if session.job.guide is not None and session.job.guide.done:
+        # Nothing but an end token could follow: that is no step worth taking.
+        return Stop(FinishReason.STOP)
     if session.generated >= session.limit:
         return Stop(FinishReason.LENGTH)
     return None

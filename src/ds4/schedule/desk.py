@@ -15,6 +15,7 @@ from ds4.core.errors import EngineError
 from ds4.core.ports import Clock, Engine
 from ds4.core.usage import CacheReport, MissReason
 from ds4.kv.policy import Knobs, places
+from ds4.schedule.guided import guided
 from ds4.schedule.keeper import Refused
 from ds4.schedule.place import Wait
 from ds4.schedule.pool import SlotPool, Start
@@ -76,7 +77,7 @@ class FrontDesk:
         session.plan = plan = base.healed if base and base.healed else sent
         sampling = session.job.sampling
         history = plan.ids.tolist() if sampling.repeat_penalty != 1.0 else []
-        session.sampler = self._engine.sampler(sampling, history)
+        session.sampler = guided(self._engine.sampler(sampling, history), session.job.guide)
         try:
             report = self._pool.lease(session, start)
         except EngineError:

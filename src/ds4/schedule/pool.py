@@ -8,12 +8,12 @@ from ds4.core.ports import Clock, Engine
 from ds4.core.status import SlotStatus
 from ds4.core.step import Trim
 from ds4.core.usage import CacheReport, CacheSource, Saved, SaveReason, SaveTier
-from ds4.kv.healing import speller
 from ds4.kv.policy import Place
 from ds4.schedule.explain import explain
 from ds4.schedule.keeper import Keeper
 from ds4.schedule.place import Base, Kind, Placement, Wait, place
 from ds4.schedule.rates import Rates
+from ds4.schedule.rewrite import Comparer
 from ds4.schedule.session import Session
 from ds4.schedule.slots import Slot
 from ds4.schedule.stock import Stock
@@ -36,16 +36,16 @@ class Start:
 
 
 class SlotPool:
-    def __init__(self, engine: Engine, clock: Clock, stock: Stock, keeper: Keeper, rates: Rates) -> None:
+    def __init__(
+        self, engine: Engine, clock: Clock, stock: Stock, keeper: Keeper, rates: Rates, compare: Comparer
+    ) -> None:
         self._engine = engine
         self._clock = clock
         self._stock = stock
         self._keeper = keeper
         self._rates = rates
         self._slots = [Slot(index) for index in range(engine.info.n_slots)]
-        tokenizer = engine.tokenizer
-        spell = speller(tokenizer.piece, tokenizer.is_control)
-        self._surveyor = Surveyor(engine, self._slots, stock, keeper, clock, spell)
+        self._surveyor = Surveyor(engine, self._slots, stock, keeper, clock, compare)
 
     def running(self) -> list[Session]:
         return [slot.session for slot in self._slots if slot.session is not None]

@@ -5,7 +5,7 @@ from ds4.observe.records import Decoding, Finished, Observer, PrefillChunk, Prom
 from ds4.schedule.session import Session
 
 LOG_EVERY = 50
-"""Sampled tokens between two decode records."""
+"""Tokens between two decode records, or a few more where several came at once."""
 
 
 class Reporter:
@@ -29,15 +29,26 @@ class Reporter:
             self._observe(PromptDone(session.subject, elapsed))
 
     def decoded(self, session: Session) -> None:
-        if not session.generated or session.generated % LOG_EVERY:
+        new = session.generated - session.logged
+        if new < LOG_EVERY:
             return
         now = self._clock.now()
         elapsed = now - session.decode_started
-        rate = LOG_EVERY / max(now - session.marked, 1e-9)
+        rate = new / max(now - session.marked, 1e-9)
         average = session.generated / max(elapsed, 1e-9)
-        session.marked = now
+        session.marked, session.logged = now, session.generated
         self._observe(Decoding(session.subject, session.generated, rate, average, elapsed))
 
     def ended(self, session: Session, finish: str, error: str | None) -> None:
         elapsed = self._clock.now() - session.submitted
-        self._observe(Finished(session.subject, session.generated, finish, elapsed, error, session.report))
+        self._observe(
+            Finished(
+                session.subject,
+                session.generated,
+                finish,
+                elapsed,
+                error,
+                session.report,
+                session.forced,
+            )
+        )

@@ -24,7 +24,8 @@ Comparer = Callable[[Ids, Ids, int], Alike | None]
 
 
 def comparer(tokenizer: Tokenizer) -> Comparer:
-    spell = speller(tokenizer.piece, tokenizer.is_control)
+    # Markup like <think> is no text either: what a client spells so is not what the template meant.
+    spell = speller(tokenizer.piece, frozenset(tokenizer.controls.values()))
 
     def compare(held: Ids, wanted: Ids, common: int) -> Alike | None:
         found = heal(held, wanted, common, spell)

@@ -22,7 +22,7 @@ from ds4.core.status import Readiness, Status
 from ds4.core.step import Outcome, StepPlan, Work
 from ds4.core.usage import SaveReason
 from ds4.kv.checkpoint import CheckpointStore
-from ds4.kv.policy import Knobs, Place, due
+from ds4.kv.policy import Knobs, Place, due, to_due
 from ds4.kv.replay.notebook import Notebook
 from ds4.observe.records import Observer, PromptStarted, Queued
 from ds4.schedule.answer import digest, finish
@@ -32,6 +32,7 @@ from ds4.schedule.planner import Budget, Share, Turn, plan_step
 from ds4.schedule.pool import SlotPool
 from ds4.schedule.rates import Rates, chunk_rows
 from ds4.schedule.report import Reporter
+from ds4.schedule.rewrite import Comparer, comparer
 from ds4.schedule.session import Session, State, Step
 from ds4.schedule.stock import Stock
 
@@ -90,6 +91,7 @@ class Scheduler:
         deliver: Callable[[Sequence[Delivery]], None],
         cache: CachePlan = CachePlan(),
         rates: Rates | None = None,
+        compare: Comparer | None = None,
     ) -> None:
         self._engine = engine
         self._limits = limits.within(engine)
@@ -102,7 +104,8 @@ class Scheduler:
         self._notebook = cache.notebook
         self._stock = Stock(clock, self._rates, ram=cache.ram, marks=cache.marks, store=cache.store)
         keeper = Keeper(engine, self._stock, self._rates, clock, cache.knobs, observe)
-        self._pool = SlotPool(engine, clock, self._stock, keeper, self._rates)
+        compare = compare or comparer(engine.tokenizer)
+        self._pool = SlotPool(engine, clock, self._stock, keeper, self._rates, compare)
         self._desk = FrontDesk(engine, self._pool, self._stock, clock, cache.knobs)
         self._steps = 0
         self._out: list[Delivery] = []
@@ -141,7 +144,7 @@ class Scheduler:
     def turn(self) -> bool:
         """Admits what fits, runs one step, delivers. False when there was nothing to compute."""
         self._admit()
-        shares = plan_step([_turn_of(session) for session in self._pool.running()], self._budget())
+        shares = plan_step([self._turn_of(session) for session in self._pool.running()], self._budget())
         if shares:
             self._run(shares)
         elif not self._queue:
@@ -197,6 +200,14 @@ class Scheduler:
         chunk = chunk_rows(self._rates.prefill, quantum, self._limits.chunk)
         return Budget(quantum, chunk, self._engine.info.n_batch)
 
+    def _turn_of(self, session: Session) -> Turn:
+        if session.state is not State.DECODE:
+            return Turn(session.slot, session.remaining, session.to_stop, session.served)
+        pending = len(session.pending)
+        if pending > 1:
+            pending = min(pending, to_due(self._pool.rows(session), self._knobs))
+        return Turn(session.slot, 0, 0, 0, pending)
+
     def _run(self, shares: tuple[Share, ...]) -> None:
         self._steps += 1
         sessions = [self._pool.session_in(share.slot) for share in shares]
@@ -218,7 +229,8 @@ class Scheduler:
         ids = _next_rows(session, rows)
         pos = self._pool.rows(session)
         if session.state is State.DECODE:
-            return Work(session.slot, pos, ids, session.sampler, greedy=session.hint.greedy)
+            sampler = session.sampler if rows == len(session.pending) else None
+            return Work(session.slot, pos, ids, sampler, greedy=session.hint.greedy)
         ends_prompt = rows == session.remaining and session.limit > 0
         return Work(session.slot, pos, ids, session.sampler if ends_prompt else None)
 
@@ -228,6 +240,8 @@ class Scheduler:
         self._pool.add(session, _next_rows(session, outcome.rows_kept))
         if session.state is State.PREFILL:
             self._prefilled(session, outcome.rows_kept, seconds)
+        else:
+            del session.pending[: outcome.rows_kept]
         if session.state is State.DECODE:
             self._decoded(session, outcome)
 
@@ -317,13 +331,7 @@ class Scheduler:
 
 
 def _next_rows(session: Session, rows: int) -> Ids:
-    """The ids the session feeds next: prompt rows, or the token sampled last."""
+    """The ids the session feeds next: prompt rows, or tokens of the answer."""
     if session.state is State.DECODE:
-        return np.array([session.last], dtype=np.int32)
+        return np.array(session.pending[:rows], dtype=np.int32)
     return session.plan.ids[session.prefilled : session.prefilled + rows]
-
-
-def _turn_of(session: Session) -> Turn:
-    if session.state is State.DECODE:
-        return Turn(session.slot, 0, 0, 0)
-    return Turn(session.slot, session.remaining, session.to_stop, session.served)

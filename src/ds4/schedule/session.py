@@ -69,8 +69,9 @@ class Session:
     `plan` is the job's, or the same text with tokens that the cache knows. `stops` are by row. It `waited`
     seconds for another's prefill; `damaged`: what it was to begin with could not be read or, `refusals`
     times, not be loaded; `reads`: it may still wait for a disk.
-    `prefilled` of the prompt's rows are in the slot; `last` is the sampled token that is not there
-    yet; `generated` of at most `limit` tokens were sampled, `reasoned` of them in reasoning.
+    `prefilled` of the prompt's rows are in the slot; `pending` are the answer's tokens that are not there
+    yet, the last one sampled and what its constraint forced behind it; `generated` of at most `limit` tokens
+    are there, `reasoned` of them in reasoning and `forced` of them not sampled.
     """
 
     def __init__(self, job: Job, limit: int, submitted: float) -> None:
@@ -91,14 +92,16 @@ class Session:
         self.prefilled = 0
         self.served = 0
         self.started = submitted
-        self.last = -1
+        self.pending: list[int] = []
         self.hint = Hint()
         self.said = Transcript()
         self.generated = 0
         self.reasoned = 0
+        self.forced = 0
         self.in_reasoning = False
         self.decode_started = 0.0
         self.marked = 0.0
+        self.logged = 0
 
     def advance(self, step: Step) -> None:
         target = TRANSITIONS.get((self.state, step))
@@ -121,10 +124,16 @@ class Session:
         return min(ahead, default=self.plan.rows) - self.prefilled
 
     @property
+    def jumps(self) -> bool:
+        """Forced tokens are taken without asking the model; not where it is to say how likely they were."""
+        return self.job.guide is not None and self.job.sampling.logprobs is None
+
+    @property
     def usage(self) -> Usage:
         return Usage(self.plan.rows, self.report.reused, self.generated, self.reasoned)
 
     @property
     def subject(self) -> Subject:
         job = self.job
-        return Subject(job.id, job.kind, job.flags, self.report.reused, self.plan.rows, self.plan.namespace)
+        flags = (*job.flags, *(("CONSTRAINED",) if job.guide else ()))
+        return Subject(job.id, job.kind, flags, self.report.reused, self.plan.rows, self.plan.namespace)

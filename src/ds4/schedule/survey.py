@@ -16,12 +16,11 @@ from ds4.core.plan import Ids, PromptPlan
 from ds4.core.ports import Clock, Engine
 from ds4.core.step import SnapshotKind
 from ds4.kv.checkpoint import Checkpoint
-from ds4.kv.healing import Spell
 from ds4.kv.index import Match
 from ds4.kv.prefix import Reuse, common_prefix, reusable, window_start
 from ds4.schedule.keeper import Keeper
 from ds4.schedule.place import Base, Kind, Target
-from ds4.schedule.rewrite import rewritten
+from ds4.schedule.rewrite import Comparer, rewritten
 from ds4.schedule.session import State
 from ds4.schedule.slots import Slot
 from ds4.schedule.stock import Stock
@@ -50,14 +49,14 @@ class Surveyor:
         stock: Stock,
         keeper: Keeper,
         clock: Clock,
-        spell: Spell,
+        compare: Comparer,
     ) -> None:
         self._engine = engine
         self._slots = slots
         self._stock = stock
         self._keeper = keeper
         self._clock = clock
-        self._spell = spell
+        self._compare = compare
         self._row_bytes = engine.memory().kv_per_slot / engine.info.n_ctx
 
     def targets(self) -> list[Target]:
@@ -150,8 +149,9 @@ class Surveyor:
         )
 
     def _healed(self, held: Ids, plan: PromptPlan, common: int) -> tuple[PromptPlan, int] | None:
-        found = rewritten(plan, held, common, self._spell, self._engine.tokenizer)
-        return found if found and found[0].rows < self._engine.info.n_ctx else None
+        alike = self._compare(held, plan.ids, common)
+        made = None if alike is None else rewritten(plan, held, common, alike)
+        return (made, alike.held) if alike and made and made.rows < self._engine.info.n_ctx else None
 
     def _unread(self, mark: Checkpoint | None) -> int:
         """Bytes of a mark that lies on disk alone."""

@@ -1,8 +1,8 @@
 """A model that does one task, for driving real agents: `--engine scripted --script .../agent_script.py`.
 
 Asked to make a file, it finds a tool for that in the rendered prompt, calls it in the markup that the
-prompt teaches, and answers once it has seen a result. Everything is read from the prompt: the tools, the
-markup, the file's name and its content.
+prompt teaches, and answers once it has seen a result. Where nothing but one other tool is offered, it calls
+that. Everything is read from the prompt: the tools, the markup, the file's name and its content.
 
 It speaks the formats of DeepSeek V4 and V4.1, GLM, Qwen3.8, and the Hermes form for all others.
 """
@@ -118,16 +118,15 @@ MARKUPS = (
 def reply(prompt: str) -> str:
     markup = next(markup for markup in MARKUPS if markup.sign in prompt)
     thought = next((text for opening, text in THOUGHTS.items() if prompt.endswith(opening)), "")
-    call = call_for(prompt, _task(prompt))
-    if call is None or _has_result(prompt, markup):
-        return thought + DONE
-    return thought + "I will do it." + call
+    call = None if _has_result(prompt, markup) else call_for(prompt, _task(prompt))
+    return thought + (DONE if call is None else "I will do it." + call)
 
 
 def call_for(prompt: str, task: Task) -> str | None:
-    """A call of the tool that the prompt offers for such a task. None if there is no such tool."""
+    """A call of the tool that the prompt offers for such a task, or of the only one. None if there is none."""
     markup = next(markup for markup in MARKUPS if markup.sign in prompt)
-    tool = _tool_for_files(list(_tools(prompt)))
+    tools = list(_tools(prompt))
+    tool = _tool_for_files(tools) or (tools[0] if len(tools) == 1 else None)
     return None if tool is None else markup.call(tool.name, _arguments(tool, task))
 
 
@@ -144,10 +143,14 @@ def _task(prompt: str) -> Task:
 
 
 def _tools(prompt: str) -> Iterator[Tool]:
-    """Every line of the prompt that is a tool's JSON."""
+    """Every line of the prompt that is a tool's JSON; one with arguments is a call."""
     for found in objects(prompt):
         function = found.get("function", found)
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
+        if (
+            isinstance(function, dict)
+            and isinstance(function.get("name"), str)
+            and "arguments" not in function
+        ):
             yield _tool(function)
 
 

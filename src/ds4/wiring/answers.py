@@ -1,7 +1,10 @@
 """How answers are read."""
 
+from collections.abc import Callable
+
 from ds4.api.services import ReaderFactory, Wished
 from ds4.core.job import JobKind
+from ds4.core.plan import PromptPlan
 from ds4.core.ports import Ids, Reader, Tokenizer
 from ds4.formats.spellings import Spellings
 from ds4.observe.records import Notice, Observer
@@ -14,7 +17,7 @@ from ds4.wiring.blueprint import AnswerStyle
 def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observer) -> ReaderFactory:
     """Raw completions are read as they are, chat answers by the model's own format."""
 
-    spellings = Spellings(tokenizer.controls)
+    opened = openings(style, tokenizer)
 
     def warn(text: str) -> None:
         observe(Notice(f"invalid tool call returned as text: {text[:200]!r}", "warning"))
@@ -23,18 +26,35 @@ def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observe
         if wished.kind is JobKind.COMPLETION:
             # Its text is the caller's whole affair, control tokens included.
             return text_reader(wished.stops, want_tokens=wished.tokens, show_control=True)
-        tail = guarded_tail(wished.plan, tokenizer, spellings)
         return answer_reader(
             AnswerSpec(
                 ids=ids,
                 reasoning=style.reasoning,
                 tool_format=style.tools,
-                reasoning_open=reasoning_open(tail, style.marks, tokenizer.controls),
+                reasoning_open=opened(wished.plan),
                 tools=wished.tools,
                 stops=wished.stops,
                 want_tokens=wished.tokens,
                 malformed=warn,
+                sound=wished.constraint is not None,
+                wordless=_only_calls(wished),
             )
         )
 
     return reader
+
+
+def _only_calls(wished: Wished) -> bool:
+    calls = wished.constraint.calls if wished.constraint else None
+    return calls is not None and calls.required
+
+
+def openings(style: AnswerStyle, tokenizer: Tokenizer) -> Callable[[PromptPlan], bool]:
+    """Whether an answer begins inside reasoning, by the end of its prompt."""
+    spellings = Spellings(tokenizer.controls)
+
+    def opened(plan: PromptPlan) -> bool:
+        tail = guarded_tail(plan, tokenizer, spellings)
+        return reasoning_open(tail, style.marks, tokenizer.controls)
+
+    return opened

@@ -1,5 +1,6 @@
 """What is kept beside the slots: how much RAM, which directory."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ds4.config import Config
@@ -8,7 +9,7 @@ from ds4.engine.llama.fit import available_bytes
 from ds4.kv.disk import DiskSettings, DiskStore, open_store
 from ds4.kv.policy import Knobs
 from ds4.kv.replay.database import FILE, Database
-from ds4.kv.replay.disk_copy import DiskCopy
+from ds4.kv.replay.disk_copy import Disk, DiskCopy
 from ds4.kv.replay.memory import Bounds
 from ds4.kv.replay.notebook import Notebook, Options
 from ds4.observe.records import Notice, Observer
@@ -23,13 +24,20 @@ MARKS_SHARE = 0.25
 MARKS_LEAST = 256 * MIB
 
 
-def cache_plan(config: Config, engine: Engine, clock: Clock, observe: Observer) -> CachePlan:
-    """Opens the cache directory, which takes as long as much is in it. What cannot be had is said."""
+def cache_plan(
+    config: Config, engine: Engine, clock: Clock, observe: Observer, answers: Callable[[Disk], Disk]
+) -> CachePlan:
+    """Opens the cache directory, which takes as long as much is in it. What cannot be had is said.
+
+    `answers` may stand between the notebook and its disk.
+    """
     ram = _ram_bytes(config)
     marks = max(MARKS_LEAST, int(ram * MARKS_SHARE))
     observe(Notice(f"KV RAM cache {ram // MIB} MiB (checkpoints for rewinding {marks // MIB} MiB)"))
     store = None if config.kv_disk_dir is None else _store(config, config.kv_disk_dir, engine, clock, observe)
-    notebook = None if config.disable_exact_dsml_tool_replay else _notebook(config, engine, clock, observe)
+    notebook = (
+        None if config.disable_exact_dsml_tool_replay else _notebook(config, engine, clock, observe, answers)
+    )
     return CachePlan(_knobs(config, saves=store is not None), ram, marks, store, notebook)
 
 
@@ -65,13 +73,15 @@ def _store(
     )
 
 
-def _notebook(config: Config, engine: Engine, clock: Clock, observe: Observer) -> Notebook:
+def _notebook(
+    config: Config, engine: Engine, clock: Clock, observe: Observer, answers: Callable[[Disk], Disk]
+) -> Notebook:
     bounds = Bounds(config.tool_memory_max_ids)
     options = Options(bounds, keeps_reasoning=not config.reasoning_by_template)
     if config.kv_disk_dir is None:
         return Notebook(options, clock)
     database = Database(config.kv_disk_dir / FILE, engine.info.identity.model, bounds, clock)
-    return Notebook(options, clock, DiskCopy(database, observe))
+    return Notebook(options, clock, answers(DiskCopy(database, observe)))
 
 
 def _ram_bytes(config: Config) -> int:

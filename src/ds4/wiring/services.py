@@ -9,7 +9,7 @@ from ds4.api.responses.durable import open_store
 from ds4.api.services import Alias, ModelCard, Services
 from ds4.config import Config
 from ds4.core.clock import RandomIds, SystemClock
-from ds4.core.ports import Backend, Clock, Engine, Ids
+from ds4.core.ports import Backend, Clock, Engine, Ids, Tokenizer
 from ds4.kv.replay.notebook import Notebook
 from ds4.observe.records import Observer
 from ds4.observe.requests import Journal
@@ -17,6 +17,7 @@ from ds4.prompt.renderer import PromptRenderer
 from ds4.schedule.scheduler import Limits
 from ds4.wiring.answers import readers
 from ds4.wiring.blueprint import DEFAULT_CHUNK, Blueprint
+from ds4.wiring.guides import guides
 from ds4.wiring.prompts import prompt_options
 from ds4.wiring.replaying import replaying
 
@@ -38,7 +39,9 @@ def services(
     access: Access,
     notebook: Notebook | None,
     clock: Clock = SYSTEM_CLOCK,
+    vocabulary: Tokenizer | None = None,
 ) -> Services:
+    """Guides are made of the whole `vocabulary`, the engine's own unless another one stands for it."""
     info, tokenizer = engine.info, engine.tokenizer
     templated = PromptRenderer(
         tokenizer,
@@ -69,7 +72,8 @@ def services(
         started=clock.now(),
         access=access,
         longest_piece=cache(lambda: longest_piece(tokenizer)),
-        keep_billing_header=config.keep_billing_header,
+        as_sent=config.as_sent,
+        guide=guides(plan.style, vocabulary or tokenizer, observe, prepared=True),
         responses=open_store(config.kv_disk_dir, observe),
     )
 

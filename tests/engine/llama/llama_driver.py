@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ds4.core.ports import Logits, Mark
+from ds4.core.ports import Allowed, Logits, Mark
 from ds4.core.sampling import Sampled
 from ds4.core.step import StepPlan, Work
 from ds4.engine.llama import LlamaEngine, LlamaOptions
@@ -19,8 +19,8 @@ class Recorder:
     def __init__(self) -> None:
         self.row: NDArray[np.float32] = np.empty(0, dtype=np.float32)
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
-        del greedy
+    def sample(self, logits: Logits, *, greedy: bool = False, allowed: Allowed | None = None) -> Sampled:
+        del greedy, allowed
         self.row = logits.copy()
         return Sampled(int(logits.argmax()))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ds4.core.ports import Logits, Mark, Sampler
+from ds4.core.ports import Allowed, Logits, Mark, Sampler
 from ds4.core.sampling import Sampled, Sampling
 from ds4.core.step import Frontier, MemoryUse, ModelInfo, Snapshot, SnapshotKind, StepPlan, StepResult, Work
 from ds4.engine.llama import LlamaEngine, LlamaTokenizer
@@ -21,9 +21,9 @@ class Watched:
         self._inner = inner
         self.row: Row = np.empty(0, np.float32)
 
-    def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
+    def sample(self, logits: Logits, *, greedy: bool = False, allowed: Allowed | None = None) -> Sampled:
         self.row = logits.copy()
-        return self._inner.sample(logits, greedy=greedy)
+        return self._inner.sample(logits, greedy=greedy, allowed=allowed)
 
     def accept(self, token: int) -> None:
         self._inner.accept(token)

@@ -43,14 +43,21 @@ def test_the_demo_vocabulary(demo_tokenizer: LlamaTokenizer) -> None:
 def test_plain_text_is_lossless_and_never_control(demo_tokenizer: LlamaTokenizer, text: str) -> None:
     ids = demo_tokenizer.encode_plain(text)
     assert joined(demo_tokenizer, ids) == text
-    assert not any(map(demo_tokenizer.is_control, ids))
+    assert not set(ids) & set(demo_tokenizer.controls.values())
 
 
 @given(planted)
 def test_so_it_is_with_user_defined_entries(tiny_tokenizer: LlamaTokenizer, text: str) -> None:
     ids = tiny_tokenizer.encode_plain(text)
     assert joined(tiny_tokenizer, ids) == text
-    assert not any(map(tiny_tokenizer.is_control, ids))
+    assert not set(ids) & set(tiny_tokenizer.controls.values())
+
+
+def test_user_defined_entries_are_visible() -> None:
+    """Some are ordinary words; those that are markup are known to who reads it."""
+    tokenizer = LlamaTokenizer.open(tiny_model("glm-dsa"))
+    assert not tokenizer.is_control(tokenizer.controls["<think>"])
+    assert tokenizer.is_control(tokenizer.controls["<|user|>"])
 
 
 @given(st.text())
@@ -129,7 +136,7 @@ def spaced(tmp_path_factory: pytest.TempPathFactory) -> LlamaTokenizer:
 def test_only_the_start_of_a_text_gains_the_space(spaced: LlamaTokenizer) -> None:
     assert joined(spaced, spaced.encode_plain("hi")) == " hi"
     assert joined(spaced, spaced.encode_plain("hi<x>hi")) == " hi<x>hi"
-    assert not any(map(spaced.is_control, spaced.encode_plain("hi<x>hi")))
+    assert not set(spaced.encode_plain("hi<x>hi")) & set(spaced.controls.values())
     assert joined(spaced, spaced.encode_plain("x" * 9000)) == " " + "x" * 9000
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_run import OPTIONS, TOKENIZER, Run, answer, chat, echo, opened, rows
 
-from ds4.core.ports import Engine, Logits, Mark
+from ds4.core.ports import Allowed, Engine, Logits, Mark
 from ds4.core.sampling import Sampled, Sampling
 from ds4.core.step import SnapshotKind, StepPlan, Trim, Work
 from ds4.engine.scripted.engine import ScriptedEngine
@@ -188,7 +188,13 @@ def test_greedy_reaches_the_sampler() -> None:
         def __init__(self) -> None:
             self.asked: list[bool] = []
 
-        def sample(self, logits: Logits, *, greedy: bool = False) -> Sampled:
+        def sample(
+            self,
+            logits: Logits,
+            *,
+            greedy: bool = False,
+            allowed: Allowed | None = None,  # noqa: ARG002
+        ) -> Sampled:
             self.asked.append(greedy)
             return Sampled(int(logits.argmax()))
 

@@ -16,15 +16,16 @@ from ds4.api.early import prepared, refuse_overlong
 from ds4.api.one_call import OneCall
 from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
-from ds4.api.services import Services, Wished
+from ds4.api.services import Services
+from ds4.api.wishes import wished
 from ds4.core.job import Job, JobKind
 
 
 async def messages(services: Services, request: Request) -> ASGIApp:
     message_id = services.ids.new("msg_")
     name_request(request.scope, message_id)
-    card, keep = services.card, services.keep_billing_header
-    asked = await parsed(request, services, lambda raw: messages_request(raw, card, keep_billing_header=keep))
+    card, as_sent = services.card, services.as_sent
+    asked = await parsed(request, services, lambda raw: messages_request(raw, card, as_sent))
     namespace = namespace_of(request.scope)
     job = await prepared(request, services, lambda: _job(services, message_id, namespace, asked))
     wire = MessagesWire(_shape(job, asked), services.clock.now)
@@ -33,8 +34,8 @@ async def messages(services: Services, request: Request) -> ASGIApp:
 
 async def count_tokens(services: Services, request: Request) -> Response:
     name_request(request.scope, services.ids.new("req-"))
-    card, keep = services.card, services.keep_billing_header
-    talk = await parsed(request, services, lambda raw: count_request(raw, card, keep_billing_header=keep))
+    card, as_sent = services.card, services.as_sent
+    talk = await parsed(request, services, lambda raw: count_request(raw, card, as_sent))
     conversation = replace(talk.conversation, namespace=namespace_of(request.scope))
     rendering = services.run(lambda: services.renderer.render(conversation))
     plan = await while_connected(request.receive, rendering)
@@ -49,16 +50,18 @@ def _job(services: Services, message_id: str, namespace: str, asked: MessagesReq
     conversation = replace(asked.talk.conversation, namespace=namespace)
     refuse_overlong(services, conversation)
     plan = services.renderer.render(conversation)
-    reader = services.reader(Wished(JobKind.CHAT, plan, asked.stops, conversation.callable_tools))
+    wish = wished(plan, conversation, asked.stops, asked.constraint)
+    reader = services.reader(wish)
     return Job(
         id=message_id,
         kind=JobKind.CHAT,
         plan=plan,
         sampling=asked.sampling,
         max_tokens=asked.max_tokens,
-        reader=OneCall(reader) if asked.talk.one_call else reader,
+        reader=OneCall(reader) if asked.talk.choice.one_call else reader,
         flags=asked.talk.flags,
         normalised=asked.talk.normalised,
+        guide=services.guide(wish),
     )
 
 

@@ -1,24 +1,22 @@
-"""A request body as what to answer, and how.
+"""A request body as what to answer, and how."""
 
-A guarantee about the answer's form (a forced call, a strict tool, a JSON schema) is refused by name: to
-accept it and answer with free text would break callers who rely on it. Claude Code asks for one when it
-names a session; it does without the name when it is refused.
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ds4.api.anthropic.bodies import CountBody, MessagesBody
+from ds4.api.anthropic.constraints import demanded
 from ds4.api.anthropic.system import SystemText, system_text
 from ds4.api.anthropic.thinking import thoughts_of
-from ds4.api.anthropic.tools import Choice, choice_of, refuse_strict, toolbox
-from ds4.api.anthropic.turns import messages_of
+from ds4.api.anthropic.tools import Choice, Toolbox, choice_of, toolbox
+from ds4.api.anthropic.turns import leaves_out, messages_of
 from ds4.api.body import JsonObject
 from ds4.api.early import refuse_many
+from ds4.api.normalise import ALL_NORMALISED, BILLING_HEADER, IDS, UNKNOWN_ITEMS, AsSent, lacks_ids, names
 from ds4.api.sealed import Seals
 from ds4.api.services import ModelCard
 from ds4.api.validate import validated
-from ds4.core.errors import BadRequest, Unsupported
+from ds4.core.constraint import Constraint, Signature
+from ds4.core.errors import BadRequest
 from ds4.core.messages import Conversation, Message, Role, TextPart
 from ds4.core.sampling import Sampling
 
@@ -27,17 +25,20 @@ MAX_TOP_K = 1024
 MAX_STOPS = 128
 MAX_STOP_CHARS = 16 * 1024
 DROPPED_HEADER = "BILLING-HEADER-DROPPED"
-NORMALISED = "billing_header"
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What the prompt is made of. `flags` are words for the log, `normalised` what was left out."""
+    """What the prompt is made of. `flags` are words for the log, `normalised` what was left out.
+
+    `choice` is that of the tools, which `signatures` describe where the model can call them.
+    """
 
     conversation: Conversation
+    choice: Choice
+    signatures: tuple[Signature, ...]
     flags: tuple[str, ...]
     normalised: tuple[str, ...]
-    one_call: bool
     shows_thinking: bool
 
 
@@ -46,6 +47,7 @@ class MessagesRequest:
     """`caching`: the caller marks what is worth caching, and so looks at what was."""
 
     talk: Talk
+    constraint: Constraint | None
     model: str
     stream: bool
     max_tokens: int
@@ -54,13 +56,15 @@ class MessagesRequest:
     caching: bool
 
 
-def messages_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: bool) -> MessagesRequest:
+def messages_request(raw: JsonObject, card: ModelCard, as_sent: AsSent = ALL_NORMALISED) -> MessagesRequest:
     """Raises BadRequest."""
     refuse_many(raw.get("messages"), card.n_ctx)
     body = validated(MessagesBody, raw)
-    _refuse_guarantees(body)
+    talk = _talk(body, card, as_sent)
+    _refuse_strays(talk.conversation.messages)
     return MessagesRequest(
-        talk=_talk(body, card, keep_billing_header=keep_billing_header),
+        talk=talk,
+        constraint=demanded(body, talk.choice, talk.signatures),
         model=body.model or card.id,
         stream=body.stream,
         max_tokens=card.max_tokens if body.max_tokens is None else max(0, min(body.max_tokens, MAX_INT)),
@@ -74,18 +78,19 @@ def messages_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: b
     )
 
 
-def count_request(raw: JsonObject, card: ModelCard, *, keep_billing_header: bool) -> Talk:
+def count_request(raw: JsonObject, card: ModelCard, as_sent: AsSent = ALL_NORMALISED) -> Talk:
     """Raises BadRequest."""
     refuse_many(raw.get("messages"), card.n_ctx)
-    return _talk(validated(CountBody, raw), card, keep_billing_header=keep_billing_header)
+    return _talk(validated(CountBody, raw), card, as_sent)
 
 
-def _talk(body: CountBody, card: ModelCard, *, keep_billing_header: bool) -> Talk:
+def _talk(body: CountBody, card: ModelCard, as_sent: AsSent) -> Talk:
     if not body.messages:
         raise BadRequest("messages must not be empty", param="messages")
     choice, thoughts = choice_of(body.tool_choice), thoughts_of(body, card)
-    system = system_text(body.system, keep_billing_header=keep_billing_header)
-    conversation = _conversation(body, system, choice)
+    system = system_text(body.system, as_sent)
+    tools = toolbox(body.tools, choice)
+    conversation = _conversation(body, system, tools)
     flags = {
         "TOOLS": bool(conversation.callable_tools),
         "THINKING": bool(thoughts.asked.enabled),
@@ -93,29 +98,40 @@ def _talk(body: CountBody, card: ModelCard, *, keep_billing_header: bool) -> Tal
     }
     return Talk(
         conversation=Conversation(conversation.messages, conversation.tools, thoughts.asked),
+        choice=choice,
+        signatures=tuple(tools.signatures[tool.name] for tool in conversation.callable_tools),
         flags=tuple(name for name, given in flags.items() if given),
-        normalised=(NORMALISED,) if system.dropped else (),
-        one_call=choice.one_call,
+        normalised=names(
+            (
+                BILLING_HEADER if system.dropped else None,
+                IDS if lacks_ids(conversation.messages) else None,
+                UNKNOWN_ITEMS if any(leaves_out(turn.content) for turn in body.messages) else None,
+            )
+        ),
         shows_thinking=thoughts.shown,
     )
 
 
-def _conversation(body: CountBody, system: SystemText, choice: Choice) -> Conversation:
-    tools, seals = toolbox(body.tools, choice), Seals()
+def _conversation(body: CountBody, system: SystemText, tools: Toolbox) -> Conversation:
+    seals = Seals()
     messages = [Message(Role.SYSTEM, (TextPart(system.text),))] if system.text else []
     for number, turn in enumerate(body.messages):
         messages += messages_of(turn.role, turn.content, f"messages.{number}", tools, seals)
     return Conversation(tuple(messages), tools.offered)
 
 
-def _refuse_guarantees(body: MessagesBody) -> None:
-    if choice_of(body.tool_choice).forces:
-        raise Unsupported("tool_choice", "other than auto or none is not supported by this server")
-    if body.output_config.format is not None:
-        raise Unsupported("output_config.format")
-    if body.output_format is not None:
-        raise Unsupported("output_format")
-    refuse_strict(body.tools)
+def _refuse_strays(messages: Sequence[Message]) -> None:
+    """A result whose call is not there would show the model an answer to nothing."""
+    called: set[str | None] = set()
+    for message in messages:
+        called.update(call.id for call in message.tool_calls)
+        call_id = message.tool_call_id
+        if message.role is Role.TOOL and (call_id not in called if call_id else not called):
+            raise BadRequest(
+                f"Anthropic continuation state is not available for tool_use_id {call_id}; retry by replaying"
+                " the full messages history",
+                param="messages",
+            )
 
 
 def _stops(given: list[str]) -> tuple[str, ...]:

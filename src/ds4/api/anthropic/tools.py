@@ -9,26 +9,28 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from ds4.core.errors import BadRequest, Unsupported
+from ds4.api.constraints import schema_text
+from ds4.core.constraint import Signature
+from ds4.core.errors import BadRequest
 from ds4.core.messages import Tool
 
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
+    """`signatures` are those of all, by name."""
+
     offered: tuple[Tool, ...] = ()
     deferred: Mapping[str, Tool] = field(default_factory=dict)
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`kind` is auto, none, any or tool. `one_call`: at most one call in an answer."""
+    """`kind` is auto, none, any or tool, which has a `name`. `one_call`: at most one in an answer."""
 
     kind: str = "auto"
     one_call: bool = False
-
-    @property
-    def forces(self) -> bool:
-        return self.kind not in ("auto", "none")
+    name: str = ""
 
 
 def choice_of(value: object) -> Choice:
@@ -38,8 +40,9 @@ def choice_of(value: object) -> Choice:
     kind = value.get("type") if isinstance(value, dict) else value
     if not isinstance(kind, str):
         raise BadRequest("tool_choice must be an object with a type", param="tool_choice")
-    one_call = isinstance(value, dict) and value.get("disable_parallel_tool_use") is True
-    return Choice(kind, one_call)
+    given = value if isinstance(value, dict) else {}
+    name = given.get("name")
+    return Choice(kind, given.get("disable_parallel_tool_use") is True, name if isinstance(name, str) else "")
 
 
 def toolbox(value: object, choice: Choice) -> Toolbox:
@@ -50,6 +53,7 @@ def toolbox(value: object, choice: Choice) -> Toolbox:
         raise BadRequest("tools must be an array", param="tools")
     offered: list[Tool] = []
     deferred: dict[str, Tool] = {}
+    signatures: dict[str, Signature] = {}
     for number, item in enumerate(value):
         path = f"tools.{number}"
         if not isinstance(item, dict):
@@ -57,18 +61,12 @@ def toolbox(value: object, choice: Choice) -> Toolbox:
         if item.get("type") not in (None, "custom"):
             continue
         tool = _tool(item, path)
+        signatures.setdefault(tool.name, _signature(tool.name, item, path))
         if item.get("defer_loading") is True:
             deferred[tool.name] = tool
         else:
             offered.append(tool)
-    return Toolbox(tuple(offered), deferred)
-
-
-def refuse_strict(value: object) -> None:
-    """Raises Unsupported: a tool whose schema must hold is a guarantee that is not given yet."""
-    for number, item in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(item, dict) and item.get("strict") is True:
-            raise Unsupported(f"tools.{number}.strict")
+    return Toolbox(tuple(offered), deferred, signatures)
 
 
 def _tool(item: Mapping[str, object], path: str) -> Tool:
@@ -82,3 +80,8 @@ def _tool(item: Mapping[str, object], path: str) -> Tool:
     function = {"name": name, "description": item.get("description"), "parameters": schema}
     given = {key: part for key, part in function.items() if part is not None}
     return Tool(name, orjson.dumps(given).decode())
+
+
+def _signature(name: str, item: Mapping[str, object], path: str) -> Signature:
+    schema = schema_text(item.get("input_schema"))
+    return Signature(name, schema, strict=item.get("strict") is True, path=f"{path}.input_schema")

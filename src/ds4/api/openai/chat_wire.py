@@ -1,44 +1,20 @@
-"""Chat answers: chunks and the whole document.
-
-`delta` says what one event is on the wire; the whole answer holds what the deltas add up to. Old clients, who
-offer `functions`, get `function_call` in place of `tool_calls`.
-"""
+"""Chat answers: chunks and the whole document, which holds what the chunks add up to."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import orjson
 
-from ds4.api.collect import Answer, Call
+from ds4.api.collect import Answer
+from ds4.api.openai.calls import CallStream, whole_calls
 from ds4.api.openai.choices import Shape
 from ds4.api.openai.logprobs import chat_logprobs
 from ds4.api.openai.usage import FINISH, stream_end, usage_json
 from ds4.api.sse import Head
-from ds4.core.events import Event, Finish, FinishReason, Reasoning, Text, ToolArgs, ToolStart
+from ds4.core.events import Event, Finish, FinishReason, Reasoning, Text
 
 ROLE = b'{"role":"assistant","content":""}'
 EMPTY = b'{"content":""}'
-
-
-def delta(event: Event, *, old_words: bool = False) -> bytes | None:
-    """The delta object for one event, None for events that do not show."""
-    match event:
-        case Text(text=text, tokens=tokens) if text or tokens:
-            return b'{"content":' + orjson.dumps(text) + b"}"
-        case Reasoning(text=text) if text:
-            return b'{"reasoning_content":' + orjson.dumps(text) + b"}"
-        case ToolStart():
-            named: dict[str, object] = {"index": event.index, "id": event.id, "type": "function"}
-            return _call_delta(named, {"name": event.name, "arguments": ""}, old_words)
-        case ToolArgs() if event.text:
-            return _call_delta({"index": event.index}, {"arguments": event.text}, old_words)
-    return None
-
-
-def _call_delta(call: dict[str, object], function: dict[str, str], old_words: bool) -> bytes:
-    if old_words:
-        return orjson.dumps({"function_call": function})
-    return orjson.dumps({"tool_calls": [{**call, "function": function}]})
 
 
 class ChatWire:
@@ -51,17 +27,18 @@ class ChatWire:
         self._prefixes = [
             b"data: " + self._open + b'"choices":[{"index":%d,"delta":' % choice for choice in shape.choices
         ]
+        self._calls = [CallStream(shape) for _ in shape.choices]
         self._begun: set[int] = set()
         self._ends: dict[int, Finish] = {}
 
     def chunks(self, choice: int, events: Sequence[Event]) -> bytes:
         out: list[bytes] = []
         for event in events:
+            for delta in self._deltas(choice, event):
+                out += [self._begin(choice), self._chunk(choice, delta, self._logprobs(event))]
             if isinstance(event, Finish):
                 self._ends[choice] = event
                 out += [self._begin(choice), self._chunk(choice, b"{}", finish=event)]
-            elif (found := delta(event, old_words=self._shape.old_words)) is not None:
-                out += [self._begin(choice), self._chunk(choice, found, self._logprobs(event))]
         return b"".join(out)
 
     def end(self) -> bytes:
@@ -81,7 +58,7 @@ class ChatWire:
         pieces = self._shape.pieces
         return {
             "index": choice,
-            "message": _message(answer, old_words=self._shape.old_words),
+            "message": _message(answer, self._shape),
             "logprobs": None if pieces is None else chat_logprobs(answer.tokens, pieces),
             "finish_reason": self._reason(answer.finish),
         }
@@ -89,6 +66,16 @@ class ChatWire:
     def _reason(self, finish: Finish) -> str:
         is_call = finish.reason is FinishReason.TOOL_CALLS
         return "function_call" if is_call and self._shape.old_words else FINISH[finish.reason]
+
+    def _deltas(self, choice: int, event: Event) -> list[bytes]:
+        """What one event is on the wire; nothing for events that do not show."""
+        match event:
+            case Text(text=text, tokens=tokens):
+                return [b'{"content":' + orjson.dumps(text) + b"}"] if text or tokens else []
+            case Reasoning(text=text):
+                return [b'{"reasoning_content":' + orjson.dumps(text) + b"}"] if text else []
+            case _:
+                return [orjson.dumps(delta) for delta in self._calls[choice].deltas(event)]
 
     def _begin(self, choice: int) -> bytes:
         """The role chunk, once."""
@@ -108,20 +95,10 @@ class ChatWire:
         return self._prefixes[choice] + found + more + b',"finish_reason":' + reason + b"}]}\n\n"
 
 
-def _message(answer: Answer, *, old_words: bool) -> dict[str, object]:
+def _message(answer: Answer, shape: Shape) -> dict[str, object]:
     text = "".join(answer.text)
     message: dict[str, object] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
     reasoning = "".join(answer.reasoning)
     if reasoning:
         message["reasoning_content"] = reasoning
-    calls = [_call(call) for _, call in sorted(answer.calls.items())]
-    if calls and old_words:
-        message["function_call"] = calls[0]["function"]
-    elif calls:
-        message["tool_calls"] = calls
-    return message
-
-
-def _call(call: Call) -> dict[str, object]:
-    function = {"name": call.name, "arguments": "".join(call.arguments)}
-    return {"id": call.id, "type": "function", "function": function}
+    return message | whole_calls([call for _, call in sorted(answer.calls.items())], shape)

@@ -9,23 +9,22 @@ from itertools import product
 
 from ds4.api.openai.generation import MAX_SEED, Wanted
 from ds4.api.openai.logprobs import Pieces
-from ds4.api.services import ReaderFactory, Wished
-from ds4.core.job import Job, JobKind
-from ds4.core.messages import Tool
-from ds4.core.plan import PromptPlan
+from ds4.api.services import GuideFactory, ReaderFactory, Wished
+from ds4.core.job import Job
 from ds4.core.sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What the answer consists of. `pieces` spells tokens, when logprobs are wanted. `old_words`: a call is
-    told as `function_call`."""
+    told as `function_call`. Calls of `custom` tools are told with their raw text."""
 
     prompts: int = 1
     n: int = 1
     include_usage: bool = False
     pieces: Pieces | None = None
     old_words: bool = False
+    custom: frozenset[str] = frozenset()
 
     @property
     def choices(self) -> range:
@@ -34,25 +33,26 @@ class Shape:
 
 def jobs_of(
     request_id: str,
-    kind: JobKind,
-    plans: Sequence[PromptPlan],
+    wishes: Sequence[Wished],
     want: Wanted,
     reader: ReaderFactory,
-    tools: tuple[Tool, ...] = (),
+    guide: GuideFactory,
     flags: tuple[str, ...] = (),
 ) -> tuple[Job, ...]:
-    """The choices of a prompt share its plan. The first job has the request's id, others add a number."""
+    """Of one wish for each prompt, whose choices share it. The first job has the request's id, others add a
+    number. Raises BadRequest."""
     return tuple(
         Job(
             id=f"{request_id}-{number}" if number else request_id,
-            kind=kind,
-            plan=plan,
+            kind=wished.kind,
+            plan=wished.plan,
             sampling=_varied(want.sampling, choice),
             max_tokens=want.max_tokens,
-            reader=reader(Wished(kind, plan, want.stops, tools, want.logprobs)),
+            reader=reader(wished),
             flags=flags,
+            guide=guide(wished),
         )
-        for number, (plan, choice) in enumerate(product(plans, range(want.n)))
+        for number, (wished, choice) in enumerate(product(wishes, range(want.n)))
     )
 
 

@@ -7,10 +7,12 @@ from pydantic import BeforeValidator
 
 from ds4.api.body import JsonObject
 from ds4.api.early import refuse_many
+from ds4.api.openai.forms import FormBody, form_of
 from ds4.api.openai.generation import MAX_CHOICES, Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.refused import COMPLETIONS, refuse
 from ds4.api.services import ModelCard
 from ds4.api.validate import Integer, validated
+from ds4.core.constraint import Form
 from ds4.core.errors import BadRequest, Unsupported
 
 Prompt = str | tuple[int, ...]
@@ -21,7 +23,7 @@ def _asked_number(value: object) -> object:
     return None if value is False else value
 
 
-class CompletionGeneration(Generation):
+class CompletionGeneration(Generation, FormBody):
     logprobs: Annotated[LogprobCount | None, BeforeValidator(_asked_number)] = None
     echo: bool = False
     best_of: Integer | None = None
@@ -32,6 +34,7 @@ class CompletionRequest:
     prompts: tuple[Prompt, ...]
     wanted: Wanted
     echo: bool = False
+    form: Form | None = None
 
 
 def completion_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> CompletionRequest:
@@ -49,7 +52,7 @@ def completion_request(raw: JsonObject, card: ModelCard, n_vocab: int) -> Comple
     if len(prompts) * want.n > MAX_CHOICES:
         problem = f"prompt: {len(prompts)} prompts of n = {want.n} are more than {MAX_CHOICES} choices"
         raise BadRequest(problem, param="prompt")
-    return CompletionRequest(prompts, want, body.echo)
+    return CompletionRequest(prompts, want, body.echo, form_of(body))
 
 
 def prompts_of(value: object, n_vocab: int) -> tuple[Prompt, ...]:

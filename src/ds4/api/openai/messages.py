@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
+from ds4.api.custom_tools import INPUT
 from ds4.api.validate import Body
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Message, Role, TextPart, ToolCall
@@ -25,9 +26,15 @@ class FunctionBody(Body):
     arguments: Any = None
 
 
+class CustomBody(Body):
+    name: str = ""
+    input: Any = None
+
+
 class CallBody(Body):
     id: str = ""
     function: FunctionBody = FunctionBody()
+    custom: CustomBody = CustomBody()
 
 
 class MessageBody(Body):
@@ -116,10 +123,18 @@ def _reasoning(body: MessageBody, path: str) -> str | None:
 
 def _calls(body: MessageBody) -> tuple[ToolCall, ...]:
     """Calls without a name are dropped: nothing could be rendered for them."""
-    functions = [(call.id, call.function) for call in body.tool_calls]
+    calls = [*map(_call, body.tool_calls)]
     if body.function_call is not None:
-        functions.append(("", body.function_call))
-    return tuple(ToolCall(id_, f.name, _arguments(f.arguments)) for id_, f in functions if f.name)
+        calls.append(_call(CallBody(function=body.function_call)))
+    return tuple(call for call in calls if call.name)
+
+
+def _call(body: CallBody) -> ToolCall:
+    if body.function.name:
+        return ToolCall(body.id, body.function.name, _arguments(body.function.arguments))
+    given = body.custom.input
+    raw = "" if given is None else _arguments(given)
+    return ToolCall(body.id, body.custom.name, orjson.dumps({INPUT: raw}).decode())
 
 
 def _arguments(value: object) -> str:

@@ -19,42 +19,19 @@ def _given(value: object) -> bool:
     return value is not False
 
 
-def _not_text(value: object) -> bool:
-    return not (isinstance(value, dict) and value.get("type", "text") == "text")
-
-
 def _beyond_text(value: object) -> bool:
     return value != ["text"]
 
 
-def _forced(value: object) -> bool:
-    kind = value.get("type") if isinstance(value, dict) else value
-    return kind not in ("auto", "none")
-
-
-_GUARANTEES: Mapping[str, Test] = {
-    "response_format": _not_text,
-    "grammar": _asked,
-    "json_schema": _asked,
-    "guided_choice": _asked,
-    "guided_grammar": _asked,
-    "guided_json": _asked,
-    "guided_regex": _asked,
-    "structured_outputs": _asked,
-}
 CHAT: Mapping[str, Test] = {
-    "tool_choice": _forced,
-    "function_call": _forced,
     "modalities": _beyond_text,
     "audio": _asked,
     "web_search_options": _given,
     "prompt_logprobs": _given,
-    **_GUARANTEES,
 }
 COMPLETIONS: Mapping[str, Test] = {
     "suffix": _asked,
     "prompt_logprobs": _given,
-    **_GUARANTEES,
 }
 
 

@@ -85,7 +85,7 @@ def document(response_id: str, created: int, body: ResponseBody, want: Wanted, t
         "service_tier": "default",
         "store": body.store,
         "temperature": sampling.temperature,
-        "text": {"format": {"type": "text"}} | {k: v for k, v in body.text.items() if k != "format"},
+        "text": {**body.text, "format": _format(body.text.get("format"))},
         "tool_choice": "auto" if body.tool_choice is None else body.tool_choice,
         "tools": [_repeated(tool) for tool in tools] if isinstance(tools, list) else [],
         "top_logprobs": body.top_logprobs,
@@ -94,6 +94,14 @@ def document(response_id: str, created: int, body: ResponseBody, want: Wanted, t
         "user": body.user,
     }
     return Document(_members(head), _members(rest))
+
+
+def _format(form: object) -> object:
+    if not isinstance(form, dict):
+        return {"type": "text"}
+    # It always is.
+    strict = {"description": None, "strict": True} if form.get("type") == "json_schema" else {}
+    return {"type": "text", **strict, **form}
 
 
 def _repeated(tool: object) -> object:

@@ -16,15 +16,18 @@ from ds4.api.one_call import OneCall
 from ds4.api.openai.generation import Generation, Wanted, wanted
 from ds4.api.race import while_connected
 from ds4.api.reply import json_reply
-from ds4.api.responses.compact import CompactWire, compact_request
+from ds4.api.responses.compact import CompactRequest, CompactWire, compact_request
 from ds4.api.responses.composer import Composer, Style
 from ds4.api.responses.document import document
+from ds4.api.responses.normalised import normalised
 from ds4.api.responses.request import Asked, InputBody, ResponseRequest, asked_of, response_request
 from ds4.api.responses.resolve import Shelf, kept
 from ds4.api.responses.store import Item, Stored
 from ds4.api.responses.wire import Keep, ResponseWire
-from ds4.api.services import Services, Wished
+from ds4.api.services import Services
 from ds4.api.validate import validated
+from ds4.api.wishes import wished
+from ds4.core.constraint import Constraint
 from ds4.core.errors import BadRequest, Overloaded
 from ds4.core.job import Job, JobKind
 from ds4.core.plan import PromptPlan
@@ -38,14 +41,16 @@ async def responses(services: Services, request: Request) -> ASGIApp:
     response_id, shelf = _named(services, request, "resp_"), shelf_of(services, request)
     card, n_vocab = services.card, services.tokenizer.n_vocab
 
-    def parse(raw: JsonObject) -> tuple[ResponseRequest, object]:
-        return response_request(raw, card, n_vocab, shelf), raw.get("tools")
+    def parse(raw: JsonObject) -> tuple[ResponseRequest, object, tuple[str, ...]]:
+        found = normalised(raw, services.as_sent)
+        return response_request(found.body, card, n_vocab, shelf), raw.get("tools"), found.names
 
-    asked, tools = await parsed(request, services, parse, blocks=True)
+    asked, tools, changes = await parsed(request, services, parse, blocks=True)
     _report_lost(services, response_id, asked.asked)
     job = await prepared(
         request, services, lambda: _response_job(services, response_id, shelf.namespace, asked)
     )
+    job = replace(job, normalised=changes)
     created = int(services.clock.wall())
     wire = ResponseWire(
         document(response_id, created, asked.body, asked.wanted, tools),
@@ -66,7 +71,12 @@ async def responses(services: Services, request: Request) -> ASGIApp:
 async def count_input_tokens(services: Services, request: Request) -> Response:
     request_id, shelf = _named(services, request, "req-"), shelf_of(services, request)
     asked = await parsed(
-        request, services, lambda raw: asked_of(validated(InputBody, raw), services.card, shelf), blocks=True
+        request,
+        services,
+        lambda raw: asked_of(
+            validated(InputBody, normalised(raw, services.as_sent).body), services.card, shelf
+        ),
+        blocks=True,
     )
     _report_lost(services, request_id, asked)
     rendering = services.run(lambda: _plan(services, shelf.namespace, asked))
@@ -76,14 +86,18 @@ async def count_input_tokens(services: Services, request: Request) -> Response:
 
 async def compact(services: Services, request: Request) -> ASGIApp:
     answer_id, shelf = _named(services, request, "resp_"), shelf_of(services, request)
-    asked = await parsed(
-        request, services, lambda raw: compact_request(raw, services.card, shelf), blocks=True
-    )
+
+    def parse(raw: JsonObject) -> tuple[CompactRequest, tuple[str, ...]]:
+        found = normalised(raw, services.as_sent)
+        return compact_request(found.body, services.card, shelf), found.names
+
+    asked, changes = await parsed(request, services, parse, blocks=True)
     _report_lost(services, answer_id, asked.asked)
     want = wanted(Generation(), services.card, services.tokenizer.n_vocab, None)
     job = await prepared(
         request, services, lambda: _job(services, answer_id, shelf.namespace, asked.asked, want)
     )
+    job = replace(job, normalised=changes)
     wire = CompactWire(answer_id, int(services.clock.wall()), asked.instructions, services.ids.new)
     return Delivery(services, [job], wire, stream=False)
 
@@ -93,24 +107,32 @@ def shelf_of(services: Services, request: Request) -> Shelf:
 
 
 def _response_job(services: Services, job_id: str, namespace: str, asked: ResponseRequest) -> Job:
-    job = _job(services, job_id, namespace, asked.asked, asked.wanted)
+    job = _job(services, job_id, namespace, asked.asked, asked.wanted, asked.constraint)
     return job if asked.body.parallel_tool_calls else replace(job, reader=OneCall(job.reader))
 
 
-def _job(services: Services, job_id: str, namespace: str, asked: Asked, want: Wanted) -> Job:
+def _job(
+    services: Services,
+    job_id: str,
+    namespace: str,
+    asked: Asked,
+    want: Wanted,
+    constraint: Constraint | None = None,
+) -> Job:
     conversation = asked.conversation
     refuse_overlong(services, conversation)
     plan = _plan(services, namespace, asked)
-    tools = conversation.callable_tools
-    flags = {"RESPPROTO": True, "TOOLS": bool(tools), "THINKING": bool(conversation.thinking.enabled)}
+    wish = wished(plan, conversation, want.stops, constraint, tokens=want.logprobs)
+    flags = {"RESPPROTO": True, "TOOLS": bool(wish.tools), "THINKING": bool(conversation.thinking.enabled)}
     return Job(
         id=job_id,
         kind=JobKind.CHAT,
         plan=plan,
         sampling=want.sampling,
         max_tokens=want.max_tokens,
-        reader=services.reader(Wished(JobKind.CHAT, plan, want.stops, tools, want.logprobs)),
+        reader=services.reader(wish),
         flags=tuple(name for name, given in flags.items() if given),
+        guide=services.guide(wish),
     )
 
 

@@ -10,9 +10,10 @@ from types import MappingProxyType
 import orjson
 
 from ds4.api.body import JsonObject
+from ds4.api.custom_tools import INPUT
 from ds4.api.responses.content import message_text, output_text
 from ds4.api.responses.toolbox import Toolbox
-from ds4.api.responses.tools import INPUT, SEARCH
+from ds4.api.responses.tools import SEARCH
 from ds4.api.responses.turns import Turns, content_of
 from ds4.api.sealed import Seals
 from ds4.core.errors import BadRequest
@@ -41,10 +42,7 @@ class _Entry:
 
     @property
     def call_id(self) -> str | None:
-        """The ids of local shell calls' outputs stand in `id`."""
-        own = self.item.get("id") if self.kind == "local_shell_call_output" else None
-        found = (value for value in (self.item.get("call_id"), own) if isinstance(value, str) and value)
-        return next(found, None)
+        return call_id_of(self.item)
 
     def unsealed(self) -> str | None:
         sealed = self.item.get("encrypted_content")
@@ -68,6 +66,23 @@ def kind_of(item: JsonObject) -> str:
     if isinstance(kind, str) and kind:
         return kind
     return "item_reference" if "id" in item and "role" not in item else "message"
+
+
+def call_id_of(item: JsonObject) -> str | None:
+    """The ids of local shell calls' outputs stand in `id`."""
+    own = item.get("id") if kind_of(item) == "local_shell_call_output" else None
+    found = (value for value in (item.get("call_id"), own) if isinstance(value, str) and value)
+    return next(found, None)
+
+
+def is_known(item: JsonObject) -> bool:
+    """Whether it has a place in a prompt."""
+    return kind_of(item) in _READERS
+
+
+def is_call(item: JsonObject) -> bool:
+    """Whether it is a call or its output."""
+    return _READERS.get(kind_of(item)) in _CALLING
 
 
 def _message(turns: Turns, entry: _Entry) -> None:
@@ -166,3 +181,4 @@ _READERS: Mapping[str, Callable[[Turns, _Entry], None]] = MappingProxyType(
         **dict.fromkeys((f"{kind}_output" for kind in _OWN_TOOLS), _output),
     }
 )
+_CALLING = (_function_call, _custom_call, _search_call, _own_call, _output, _search_output)

@@ -10,7 +10,7 @@ from typing import Protocol
 import orjson
 
 from ds4.api.openai.logprobs import Pieces, chat_logprobs
-from ds4.api.responses.raw_input import RawInput
+from ds4.api.raw_input import RawInput
 from ds4.api.responses.signals import Signal
 from ds4.api.responses.tools import Ref
 from ds4.api.sealed import seal

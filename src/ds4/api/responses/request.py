@@ -6,18 +6,22 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ds4.api.body import JsonObject
+from ds4.api.constraints import ToolChoice
 from ds4.api.early import refuse_many
 from ds4.api.openai.generation import Generation, LogprobCount, Wanted, wanted
 from ds4.api.openai.refused import refuse
 from ds4.api.openai.thinking import alias_thinking, thinking_of
+from ds4.api.openai.tool_choice import choice_of
+from ds4.api.responses.constraints import demanded
 from ds4.api.responses.history import kind_of, messages_of
-from ds4.api.responses.refused import RESPONSES, allowed_names, refuse_format
+from ds4.api.responses.refused import RESPONSES
 from ds4.api.responses.resolve import Resolved, Shelf, resolve
 from ds4.api.responses.toolbox import Toolbox, toolbox
 from ds4.api.responses.tools import Offer, offers
 from ds4.api.sealed import Seals
 from ds4.api.services import ModelCard
 from ds4.api.validate import Body, Integer, validated
+from ds4.core.constraint import Constraint
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Conversation, Message, Role, TextPart
 
@@ -71,6 +75,7 @@ class Asked:
 
     conversation: Conversation
     tools: Toolbox
+    choice: ToolChoice
     resolved: Resolved
 
 
@@ -81,24 +86,27 @@ class ResponseRequest:
     asked: Asked
     wanted: Wanted
     body: ResponseBody
+    constraint: Constraint | None
 
 
 def response_request(raw: JsonObject, card: ModelCard, n_vocab: int, shelf: Shelf) -> ResponseRequest:
     """Raises BadRequest."""
     refuse(raw, RESPONSES)
-    refuse_format(raw.get("text"))
     body = validated(ResponseBody, raw)
     if body.max_output_tokens is not None:
         body = body.model_copy(update={"max_completion_tokens": body.max_output_tokens})
     logprobs = body.top_logprobs if body.top_logprobs or LOGPROBS in body.include else None
-    return ResponseRequest(asked_of(body, card, shelf), wanted(body, card, n_vocab, logprobs), body)
+    asked = asked_of(body, card, shelf)
+    body = body.model_copy(update={"previous_response_id": asked.resolved.after})
+    constraint = demanded(body.text, asked.choice, asked.tools, single=not body.parallel_tool_calls)
+    return ResponseRequest(asked, wanted(body, card, n_vocab, logprobs), body, constraint)
 
 
 def asked_of(body: InputBody, card: ModelCard, shelf: Shelf) -> Asked:
     """Raises BadRequest."""
     resolved = resolve(body.input, body.previous_response_id, shelf)
-    allowed = allowed_names(body.tool_choice)
-    tools = _toolbox(body.tools, resolved.items, allowed)
+    choice = choice_of(body.tool_choice)
+    tools = Toolbox() if choice.hides else _toolbox(body.tools, resolved.items)
     instructions = (Message(Role.SYSTEM, (TextPart(body.instructions),)),) if body.instructions else ()
     messages = (*instructions, *messages_of(resolved.items, tools, Seals()))
     if not messages:
@@ -111,10 +119,10 @@ def asked_of(body: InputBody, card: ModelCard, shelf: Shelf) -> Asked:
         alias=alias_thinking(card, body.model),
     )
     shown = tuple(named.tool for named in tools.head)
-    return Asked(Conversation(messages, shown, thinking), tools, resolved)
+    return Asked(Conversation(messages, shown, thinking), tools, choice, resolved)
 
 
-def _toolbox(declared: object, items: tuple[JsonObject, ...], allowed: frozenset[str] | None) -> Toolbox:
+def _toolbox(declared: object, items: tuple[JsonObject, ...]) -> Toolbox:
     """Tools that items bring before the conversation begins are at the head like those declared."""
     head, late = list(offers(declared, "tools")), dict[int, tuple[Offer, ...]]()
     begun = False
@@ -127,4 +135,4 @@ def _toolbox(declared: object, items: tuple[JsonObject, ...], allowed: frozenset
             else:
                 head += found
         begun = begun or not (kind == "additional_tools" or item.get("role") in ("system", "developer"))
-    return toolbox(head, late, allowed)
+    return toolbox(head, late)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ds4.api.responses.tools import Kind, Offer, Ref
+from ds4.core.constraint import Signature
 from ds4.core.messages import Tool
 
 
@@ -21,6 +22,7 @@ class Named:
 
     ref: Ref
     tool: Tool
+    signature: Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,8 @@ class Toolbox:
         return known[0] if known else Ref(name, namespace).flat
 
 
-def toolbox(
-    head: Iterable[Offer], late: Mapping[int, tuple[Offer, ...]], allowed: frozenset[str] | None = None
-) -> Toolbox:
-    """`allowed`: only tools of these names. A tool offered twice counts once, where it comes first."""
+def toolbox(head: Iterable[Offer], late: Mapping[int, tuple[Offer, ...]]) -> Toolbox:
+    """A tool offered twice counts once, where it comes first."""
     first = tuple(head)
     searched = any(offer.ref.kind is Kind.SEARCH for offer in first)
     shown = [offer for offer in first if not (offer.deferred and searched)]
@@ -60,22 +60,20 @@ def toolbox(
         shown, late = [offer for found in late.values() for offer in found], {}
     names: dict[Ref, str] = {}
     return Toolbox(
-        _named(shown, names, allowed),
-        {index: _named(found, names, allowed) for index, found in late.items()},
+        _named(shown, names),
+        {index: _named(found, names) for index, found in late.items()},
     )
 
 
-def _named(
-    given: Iterable[Offer], names: dict[Ref, str], allowed: frozenset[str] | None
-) -> tuple[Named, ...]:
+def _named(given: Iterable[Offer], names: dict[Ref, str]) -> tuple[Named, ...]:
     """Adds to `names`, which holds the names that are taken."""
     made: list[Named] = []
     for offer in given:
         ref = offer.ref
-        if ref in names or not (allowed is None or ref.name in allowed):
+        if ref in names:
             continue
-        names[ref] = _free(ref.flat, names.values())
-        made.append(Named(ref, offer.tool(names[ref])))
+        name = names[ref] = _free(ref.flat, names.values())
+        made.append(Named(ref, offer.tool(name), offer.signature(name)))
     return tuple(made)
 
 

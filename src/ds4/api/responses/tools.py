@@ -6,23 +6,23 @@ Rules:
   carries out is a function like any other.
 - Tools that only their vendor can run (web search and the like) and kinds nobody here knows are
   skipped, not refused: agents offer them to everyone.
-- A custom tool's grammar is shown to the model, not enforced.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 import orjson
 
 from ds4.api.body import JsonObject
+from ds4.api.constraints import schema_text
+from ds4.api.custom_tools import function_of, grammar_of
+from ds4.core.constraint import Form, Signature
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Tool
 
-INPUT = "input"
 SEARCH = "tool_search"
 _NOT_TOLD = frozenset({"type", "name", "strict", "defer_loading"})
-_RAW = "The raw text the tool is given, exactly as it is: no JSON, no quotes, no code fence around it."
 _SEARCH_SCHEMA: JsonObject = {
     "type": "object",
     "properties": {"query": {"type": "string"}},
@@ -56,14 +56,24 @@ class Ref:
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One tool. `function` is what the model is told of it, without its name. `deferred`: only once it
-    has been searched for."""
+    has been searched for.
+
+    `strict`: its schema is to be kept; it stands at `path` in the request. `text` is a custom tool's grammar.
+    """
 
     ref: Ref
     function: JsonObject
     deferred: bool = False
+    strict: bool = False
+    path: str = ""
+    text: Form | None = None
 
     def tool(self, name: str) -> Tool:
         return Tool(name, orjson.dumps({"name": name, **self.function}).decode())
+
+    def signature(self, name: str) -> Signature:
+        schema = schema_text(self.function.get("parameters"))
+        return Signature(name, schema, strict=self.strict, path=self.path, text=self.text)
 
 
 def offers(value: object, path: str) -> tuple[Offer, ...]:
@@ -83,17 +93,38 @@ def _offers(item: object, path: str, namespace: str | None) -> Iterator[Offer]:
         case "namespace" if namespace is None:
             yield from _namespace(given, path)
         case "function":
-            wrapped = given.get("function")
-            body = given if wrapped is None else _object(wrapped, f"{path}.function")
-            function = {key: value for key, value in body.items() if key not in _NOT_TOLD}
-            yield Offer(Ref(_name(body, path), namespace), function, body.get("defer_loading") is True)
+            yield _function(given, path, namespace)
         case "custom":
-            ref = Ref(_name(given, path), namespace, Kind.CUSTOM)
-            yield Offer(ref, _custom(given), given.get("defer_loading") is True)
+            yield _custom(given, path, namespace)
         case "tool_search" if given.get("execution") == "client":
             described = {"description": given.get("description") or "Finds tools by what they do."}
             parameters = given.get("parameters") or _SEARCH_SCHEMA
-            yield Offer(Ref(SEARCH, None, Kind.SEARCH), described | {"parameters": parameters})
+            found = described | {"parameters": parameters}
+            yield Offer(Ref(SEARCH, None, Kind.SEARCH), found, path=f"{path}.parameters")
+
+
+def _function(given: JsonObject, path: str, namespace: str | None) -> Offer:
+    wrapped = given.get("function")
+    inside = path if wrapped is None else f"{path}.function"
+    body = given if wrapped is None else _object(wrapped, inside)
+    return Offer(
+        Ref(_name(body, path), namespace),
+        {key: value for key, value in body.items() if key not in _NOT_TOLD},
+        deferred=body.get("defer_loading") is True,
+        strict=body.get("strict") is True,
+        path=f"{inside}.parameters",
+    )
+
+
+def _custom(given: JsonObject, path: str, namespace: str | None) -> Offer:
+    text = grammar_of(given.get("format"), f"{path}.format")
+    return Offer(
+        Ref(_name(given, path), namespace, Kind.CUSTOM),
+        function_of(given, text),
+        deferred=given.get("defer_loading") is True,
+        path=path,
+        text=text,
+    )
 
 
 def _namespace(given: JsonObject, path: str) -> Iterator[Offer]:
@@ -106,34 +137,10 @@ def _namespace(given: JsonObject, path: str) -> Iterator[Offer]:
             if isinstance(about, str) and about:
                 own = offer.function.get("description")
                 text = f"{about}\n\n{own}" if isinstance(own, str) and own else about
-                yield Offer(offer.ref, offer.function | {"description": text}, offer.deferred)
+                yield replace(offer, function=offer.function | {"description": text})
                 about = None
             else:
                 yield offer
-
-
-def _custom(given: JsonObject) -> JsonObject:
-    about = given.get("description")
-    parameter = {"type": "string", "description": _RAW + _grammar(given.get("format"))}
-    return {
-        "description": about if isinstance(about, str) else "",
-        "parameters": {
-            "type": "object",
-            "properties": {INPUT: parameter},
-            "required": [INPUT],
-            "additionalProperties": False,
-        },
-    }
-
-
-def _grammar(value: object) -> str:
-    """Flat, or nested as chat has it."""
-    if not isinstance(value, dict) or value.get("type") != "grammar":
-        return ""
-    nested = value.get("grammar")
-    grammar = nested if isinstance(nested, dict) else value
-    syntax, definition = grammar.get("syntax"), grammar.get("definition")
-    return f" It must match this {syntax} grammar:\n{definition}" if isinstance(definition, str) else ""
 
 
 def _object(value: object, path: str) -> JsonObject:

@@ -26,7 +26,7 @@ class LlamaTokenizer:
         self.bos = vocab.bos
         self.eos = vocab.eos
         self.controls: Mapping[str, int] = MappingProxyType(_controls(vocab))
-        self._control_ids = frozenset(self.controls.values())
+        self._control_ids = frozenset(filter(vocab.is_control, self.controls.values()))
         self._eog = frozenset(i for i in range(vocab.n_tokens) if vocab.is_eog(i))
         self._pattern = spelling_pattern(s for s in self.controls if len(s) > 1)
         self._piece = cache(vocab.piece)

@@ -16,14 +16,17 @@ A block without DSML is closed by tags without it, and the other way round: the 
 quote the other.
 """
 
+from dataclasses import replace
 from itertools import product
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Rest, Tag, ToolFormat
+from ds4.formats.written import MINIFIED, Names, Parameters, Written
 
 BLOCKS = ("tool_calls", "toolcalls", "function_calls", "calls", "tool")
 PLAIN_BLOCKS = ("tool_calls", "toolcalls", "function_calls")
 MARKS = ("｜DSML｜", "｜DSML｜ ", "DSML｜", "DSML｜ ")
 PLAIN = ("",)
+MARK = MARKS[0]
 
 
 def _tags(before: str, marks: tuple[str, ...], words: tuple[str, ...], after: str) -> tuple[str, ...]:
@@ -61,9 +64,31 @@ def _dialect(name: str, marks: tuple[str, ...], blocks: tuple[str, ...]) -> dict
     }
 
 
+def _written(block: str, call: str, parameter: str) -> Written:
+    """The arguments are the tag words as they stand behind the mark."""
+    return Written(
+        before=f"\n\n<{MARK}{block}>\n",
+        opens=f'<{MARK}{call} name="',
+        named='">\n',
+        closes=f"</{MARK}{call}>\n",
+        after=f"</{MARK}{block}>",
+        names=Names.ATTRIBUTE,
+        separators=MINIFIED,
+        parameters=Parameters(
+            opens=f'<{MARK}{parameter} name="',
+            text='" string="true">',
+            json='" string="false">',
+            closes=f"</{MARK}{parameter}>\n",
+            names=Names.ATTRIBUTE,
+            escaped=f"&lt;/{MARK}{parameter}>",
+        ),
+    )
+
+
 DSML = ToolFormat(
     name="dsml",
     signs=("｜DSML｜",),
+    written=_written("tool_calls", "invoke", "parameter"),
     places={
         TEXT: Place(
             Content.TEXT,
@@ -76,3 +101,11 @@ DSML = ToolFormat(
         **_dialect("plain", PLAIN, PLAIN_BLOCKS),
     },
 )
+
+DSML_V41 = replace(
+    DSML,
+    name="dsml_v41",
+    signs=("｜DSML｜ calls", "｜DSML｜ invoke"),
+    written=_written(" calls", " invoke", " parameter"),
+)
+"""The same reader."""

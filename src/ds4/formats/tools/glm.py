@@ -12,6 +12,7 @@ else JSON.
 """
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Parameters, Written
 
 OPENS = Tag(("<tool_call>",), Means.OPEN, "name")
 CLOSES = Tag(("</tool_call>",), Means.END_CALL, TEXT)
@@ -20,6 +21,20 @@ KEY = Tag(("<arg_key>",), Means.NOTHING, "key")
 GLM = ToolFormat(
     name="glm",
     signs=("<arg_key>",),
+    written=Written(
+        opens="<tool_call>",
+        named="",
+        closes="</tool_call>",
+        names=Names.BARE,
+        separators=SPACED,
+        parameters=Parameters(
+            opens="<arg_key>",
+            text="</arg_key><arg_value>",
+            json="</arg_key><arg_value>",
+            closes="</arg_value>",
+            names=Names.LINE,
+        ),
+    ),
     places={
         TEXT: Place(Content.TEXT, (OPENS,)),
         "name": Place(Content.TOOL_NAME, (KEY, CLOSES)),

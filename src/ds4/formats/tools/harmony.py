@@ -10,6 +10,7 @@ reasoning; a message to a tool is a call.
 """
 
 from ds4.formats.markup import TEXT, Channels, Content, Header, Means, Place, Reasoning, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Written
 
 HEADER = Tag(("<|start|>", "<|channel|>"), Means.OPEN, "header")
 ENDS = Tag(("<|end|>", "<|return|>", "<|call|>"), Means.NOTHING, "between")
@@ -17,6 +18,17 @@ ENDS = Tag(("<|end|>", "<|return|>", "<|call|>"), Means.NOTHING, "between")
 HARMONY = ToolFormat(
     name="harmony",
     signs=("<|channel|>",),
+    written=Written(
+        opens="<|channel|>commentary to=functions.",
+        named=" <|constrain|>json<|message|>",
+        closes="<|call|>",
+        names=Names.WORD,
+        separators=SPACED,
+        between="<|start|>assistant",
+        text="<|channel|>final<|message|>",
+        note="<|channel|>commentary<|message|>",
+        turn="<|start|>assistant",
+    ),
     channels=Channels(Reasoning("<|channel|>analysis<|message|>", "<|end|>"), opened="analysis"),
     start="start",
     places={

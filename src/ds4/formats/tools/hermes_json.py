@@ -6,12 +6,22 @@
 """
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Written
 
 OPENS = Tag(("<tool_call>",), Means.OPEN, "call")
 
 HERMES_JSON = ToolFormat(
     name="hermes_json",
     signs=("<tool_call>",),
+    written=Written(
+        opens='<tool_call>\n{"name": "',
+        named='", "arguments": ',
+        closes="}\n</tool_call>",
+        names=Names.JSON,
+        separators=SPACED,
+        gap="\n",
+        between="\n",
+    ),
     places={
         TEXT: Place(Content.TEXT, (OPENS,)),
         "call": Place(Content.CALL_JSON, then="after"),

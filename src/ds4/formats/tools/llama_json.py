@@ -7,6 +7,7 @@ tool's name, so there only the caller's tools make a call.
 """
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Written
 
 OPENS = Tag(("<|python_tag|>",), Means.OPEN, "tagged call")
 BARE = Tag(("{",), Means.OPEN, "bare call", peek=True)
@@ -14,6 +15,14 @@ BARE = Tag(("{",), Means.OPEN, "bare call", peek=True)
 LLAMA_JSON = ToolFormat(
     name="llama_json",
     signs=("<|python_tag|>", "Environment: ipython"),
+    written=Written(
+        opens='{"name": "',
+        named='", "parameters": ',
+        closes="}",
+        names=Names.JSON,
+        separators=SPACED,
+        between="; ",
+    ),
     start="start",
     places={
         "start": Place(Content.SPACE, (OPENS, BARE), otherwise=TEXT),

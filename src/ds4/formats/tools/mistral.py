@@ -8,6 +8,7 @@ or, newer, a control token and a name per call. The id may be missing, and so ma
 """
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Written
 
 OPENS = Tag(("[TOOL_CALLS]",), Means.OPEN, "open")
 ARGS = (
@@ -15,9 +16,30 @@ ARGS = (
     Tag(("{",), Means.NOTHING, "arguments", peek=True),
 )
 
+LIST = Written(
+    before="[TOOL_CALLS][",
+    opens='{"name": "',
+    named='", "arguments": ',
+    closes="}",
+    names=Names.JSON,
+    separators=SPACED,
+    between=", ",
+    after="]",
+)
+NAMED = Written(
+    opens="[TOOL_CALLS]",
+    named="[ARGS]",
+    closes="",
+    names=Names.BARE,
+    separators=SPACED,
+    needs="[ARGS]",
+    otherwise=LIST,
+)
+
 MISTRAL = ToolFormat(
     name="mistral",
     signs=("[TOOL_CALLS]",),
+    written=NAMED,
     places={
         TEXT: Place(Content.TEXT, (OPENS,)),
         "open": Place(Content.SPACE, (Tag(("[",), Means.NOTHING, "list"),), otherwise="name"),

@@ -13,6 +13,7 @@ string, else JSON.
 """
 
 from ds4.formats.markup import TEXT, Content, Means, Place, Rest, Tag, ToolFormat
+from ds4.formats.written import SPACED, Names, Parameters, Written
 
 OPENS = Tag(("<tool_call>",), Means.OPEN, "open")
 CLOSES = Tag(("</tool_call>",), Means.END_CALL, TEXT)
@@ -21,6 +22,22 @@ FUNCTION = Tag(("<function=",), Means.CALL, "call", Rest.NAME)
 QWEN_XML = ToolFormat(
     name="qwen_xml",
     signs=("<function=",),
+    written=Written(
+        opens="<tool_call>\n<function=",
+        named=">\n",
+        closes="</function>\n</tool_call>",
+        names=Names.BARE,
+        separators=SPACED,
+        gap="\n\n",
+        between="\n",
+        parameters=Parameters(
+            opens="<parameter=",
+            text=">\n",
+            json=">\n",
+            closes="\n</parameter>\n",
+            names=Names.BARE,
+        ),
+    ),
     places={
         TEXT: Place(Content.TEXT, (OPENS,)),
         "open": Place(Content.SPACE, (FUNCTION,)),

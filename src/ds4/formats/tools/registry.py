@@ -2,7 +2,7 @@
 
 from ds4.core.errors import OptionError
 from ds4.formats.markup import ToolFormat
-from ds4.formats.tools.dsml import DSML
+from ds4.formats.tools.dsml import DSML, DSML_V41
 from ds4.formats.tools.glm import GLM
 from ds4.formats.tools.harmony import HARMONY
 from ds4.formats.tools.hermes_json import HERMES_JSON
@@ -10,7 +10,7 @@ from ds4.formats.tools.llama_json import LLAMA_JSON
 from ds4.formats.tools.mistral import MISTRAL
 from ds4.formats.tools.qwen_xml import QWEN_XML
 
-TOOL_FORMATS = (DSML, HARMONY, GLM, QWEN_XML, MISTRAL, HERMES_JSON, LLAMA_JSON)
+TOOL_FORMATS = (DSML_V41, DSML, HARMONY, GLM, QWEN_XML, MISTRAL, HERMES_JSON, LLAMA_JSON)
 """In the order of `written_by`: a format whose signs hold another's comes first."""
 
 

@@ -166,6 +166,8 @@ def _course(job: JobTale, tales: Tales) -> Iterator[str]:
     if job.finished["error"]:
         yield f"error: {_safe(job.finished['error'])}"
     yield f"generated_tokens: {job.finished['generated']}"
+    if forced := job.finished.get("forced"):
+        yield f"forced_tokens: {forced}"
     yield f"elapsed_sec: {job.finished['elapsed']:.3f}"
     yield from _parsed([event for _, event in job.events])
     for saved in job.finished["report"]["saved"]:

@@ -9,7 +9,8 @@ from ds4.core.messages import Conversation, ImagePart, Message, Role, Tool, Tool
 from ds4.core.thoughts import split_thoughts
 from ds4.formats.preamble import Preamble
 from ds4.formats.thinking import Effort
-from ds4.prompt.json_text import SPACED, dump, parse
+from ds4.formats.written import SPACED
+from ds4.prompt.json_text import dump, parse
 from ds4.prompt.results import in_call_order
 
 

@@ -11,15 +11,16 @@ Reasoning stands only after the last question. Qwen3.8 always has the block ther
 it; elsewhere it is the model's own choice.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from ds4.core.messages import Role, ToolCall
-from ds4.prompt.json_text import SPACED
+from ds4.core.messages import Role
+from ds4.formats.tools.hermes_json import HERMES_JSON
+from ds4.formats.tools.qwen_xml import QWEN_XML
+from ds4.formats.written import Written
 from ds4.prompt.layouts import hermes
+from ds4.prompt.layouts.calls import write_calls
 from ds4.prompt.layouts.chat import Chat, Entry, runs
 from ds4.prompt.layouts.head import write_head
-from ds4.prompt.layouts.values import parameters
 from ds4.prompt.layouts.writer import Writer
 
 START, END = "<|im_start|>", "<|im_end|>\n"
@@ -31,15 +32,15 @@ class Dialect:
     """`opens`: the prompt opens the reasoning block, or closes it at once where reasoning is off."""
 
     opens: bool
-    write_calls: Callable[[Writer, tuple[ToolCall, ...], str], None]
+    written: Written
 
 
 def write_chatml(chat: Chat, out: Writer) -> None:
-    _write(chat, out, Dialect(opens=False, write_calls=hermes.write_calls))
+    _write(chat, out, Dialect(opens=False, written=HERMES_JSON.written))
 
 
 def write_qwen(chat: Chat, out: Writer) -> None:
-    _write(chat, out, Dialect(opens=True, write_calls=_write_xml_calls))
+    _write(chat, out, Dialect(opens=True, written=QWEN_XML.written))
 
 
 def _write(chat: Chat, out: Writer, dialect: Dialect) -> None:
@@ -72,7 +73,7 @@ def _write_turn(chat: Chat, out: Writer, run: tuple[Entry, ...], dialect: Dialec
             if entry.index > chat.last_question:
                 _write_reasoning(out, entry.reasoning if chat.thinks else "", dialect)
             out.client(entry.text)
-            dialect.write_calls(out, entry.calls, entry.text)
+            write_calls(out, entry.calls, dialect.written, entry.text)
         case _:
             out.client(entry.text)
 
@@ -88,19 +89,3 @@ def _write_reasoning(out: Writer, reasoning: str, dialect: Dialect) -> None:
         out.ours(THINK)
         out.client(reasoning)
         out.ours(END_THINK)
-
-
-def _write_xml_calls(out: Writer, calls: tuple[ToolCall, ...], before: str) -> None:
-    gap = "\n\n" if before else ""
-    for call in calls:
-        out.ours(f"{gap}<tool_call>\n<function=")
-        out.client(call.name)
-        out.ours(">\n")
-        for parameter in parameters(call.arguments, SPACED):
-            out.ours("<parameter=")
-            out.client(parameter.name)
-            out.ours(">\n")
-            out.client(parameter.text)
-            out.ours("\n</parameter>\n")
-        out.ours("</function>\n</tool_call>")
-        gap = "\n"

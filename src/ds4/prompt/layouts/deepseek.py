@@ -15,8 +15,11 @@ The order of things is that of the vendor's encoder, with these decisions:
 from dataclasses import dataclass
 
 from ds4.core.messages import Role
+from ds4.formats.tools.dsml import DSML, DSML_V41
+from ds4.formats.written import Written
+from ds4.prompt.layouts.calls import write_calls
 from ds4.prompt.layouts.chat import Chat, Entry
-from ds4.prompt.layouts.dsml import V4, V41, Words, write_calls, write_result
+from ds4.prompt.layouts.dsml import write_result
 from ds4.prompt.layouts.head import GAP, write_head
 from ds4.prompt.layouts.writer import Writer
 
@@ -32,7 +35,7 @@ class Dialect:
     `dropped` stands where reasoning is left out.
     """
 
-    words: Words
+    written: Written
     system_turns: bool
     dropped: str
 
@@ -41,8 +44,8 @@ class Dialect:
         return (Role.USER, Role.TOOL, Role.SYSTEM) if self.system_turns else (Role.USER, Role.TOOL)
 
 
-DIALECT_V4 = Dialect(V4, system_turns=False, dropped=END_THINK)
-DIALECT_V41 = Dialect(V41, system_turns=True, dropped="")
+DIALECT_V4 = Dialect(DSML.written, system_turns=False, dropped=END_THINK)
+DIALECT_V41 = Dialect(DSML_V41.written, system_turns=True, dropped="")
 
 
 def write_v4(chat: Chat, out: Writer) -> None:
@@ -124,8 +127,7 @@ class _Turns:
             self._out.ours(ASSISTANT)
             self._thoughts(entry)
         self._out.client(entry.text)
-        if entry.calls:
-            write_calls(self._out, entry.calls, self._dialect.words)
+        write_calls(self._out, entry.calls, self._dialect.written, entry.text)
         if not self._chat.open_ended(entry):
             self._out.turn_ends(entry)
             self._out.ours(EOS)

@@ -6,11 +6,11 @@ Nothing ends a turn but the next marker. Reasoning before the last question is l
 </think>. All results of a turn stand behind one <|observation|>.
 """
 
-from ds4.core.messages import Role, ToolCall
-from ds4.prompt.json_text import SPACED
+from ds4.core.messages import Role
+from ds4.formats.tools.glm import GLM
+from ds4.prompt.layouts.calls import write_calls
 from ds4.prompt.layouts.chat import Chat, Entry, runs
 from ds4.prompt.layouts.head import write_tools
-from ds4.prompt.layouts.values import parameters
 from ds4.prompt.layouts.writer import Writer
 
 SYSTEM, USER, ASSISTANT, OBSERVATION = "<|system|>", "<|user|>", "<|assistant|>", "<|observation|>"
@@ -73,17 +73,4 @@ def _write_answer(out: Writer, entry: Entry, *, with_reasoning: bool) -> None:
         out.client(entry.reasoning)
     out.ours(END_THINK)
     out.client(entry.text)
-    for call in entry.calls:
-        _write_call(out, call)
-
-
-def _write_call(out: Writer, call: ToolCall) -> None:
-    out.ours("<tool_call>")
-    out.client(call.name)
-    for parameter in parameters(call.arguments, SPACED):
-        out.ours("<arg_key>")
-        out.client(parameter.name)
-        out.ours("</arg_key><arg_value>")
-        out.client(parameter.text)
-        out.ours("</arg_value>")
-    out.ours("</tool_call>")
+    write_calls(out, entry.calls, GLM.written, entry.text)

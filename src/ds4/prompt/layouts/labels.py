@@ -6,7 +6,9 @@ Assistant: answer
 """
 
 from ds4.core.messages import Role
+from ds4.formats.tools.hermes_json import HERMES_JSON
 from ds4.prompt.layouts import hermes
+from ds4.prompt.layouts.calls import write_calls
 from ds4.prompt.layouts.chat import Chat, Entry
 from ds4.prompt.layouts.head import GAP, write_head
 from ds4.prompt.layouts.writer import Writer
@@ -35,7 +37,7 @@ def _write_turn(out: Writer, entry: Entry) -> None:
             # The model writes the blank behind the label itself, and may have chosen another one.
             out.ours("Assistant:" if entry.text[:1].isspace() else "Assistant: ")
             out.client(entry.text)
-            hermes.write_calls(out, entry.calls, entry.text)
+            write_calls(out, entry.calls, HERMES_JSON.written, entry.text)
         case Role.TOOL:
             out.ours("User: ")
             hermes.write_result(out, entry.text)

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ds4.prompt.json_text import Style, dump, parse_object
+from ds4.formats.written import Separators
+from ds4.prompt.json_text import dump, parse_object
 
 WHOLE = "arguments"
 """The one parameter of a call whose arguments are no JSON object: their text must not get lost."""
@@ -18,7 +19,7 @@ class Parameter:
     is_string: bool
 
 
-def parameters(arguments: str, style: Style) -> Iterator[Parameter]:
+def parameters(arguments: str, separators: Separators) -> Iterator[Parameter]:
     """In the client's order."""
     values = parse_object(arguments)
     if values is None:
@@ -28,7 +29,7 @@ def parameters(arguments: str, style: Style) -> Iterator[Parameter]:
         if isinstance(value, str):
             yield Parameter(name, value, is_string=True)
         else:
-            yield Parameter(name, dump(value, style), is_string=False)
+            yield Parameter(name, dump(value, separators), is_string=False)
 
 
 def wrapped(schema: str) -> str:

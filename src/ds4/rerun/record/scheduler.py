@@ -125,8 +125,9 @@ def noted_records(put: Put) -> Observer:
                         "report": report,
                     }
                 )
-            case Finished(subject, generated, finish, elapsed, error, report):
+            case Finished(subject, generated, finish, elapsed, error, report, forced):
                 told = {"generated": generated, "finish": finish, "elapsed": elapsed, "error": error}
+                told |= {"forced": forced} if forced else {}
                 put({"at": "finished", "job": subject.job, **told, "report": report})
             case _ if not isinstance(record, RequestRecord):
                 put({"at": "log", "kind": type(record).__name__, "record": record})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ds4.api.responses.raw_input import RawInput
+from ds4.api.raw_input import RawInput
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)
 
@@ -29,9 +29,10 @@ def test_one_character_at_a_time(text: str) -> None:
     assert decoded(list(json.dumps({"input": text}, separators=(",", ":")))) == text
 
 
-def test_it_goes_out_before_the_end() -> None:
+@pytest.mark.parametrize("head", ['{"input":"', '{"input": "', '{ "input" : "'])
+def test_it_goes_out_before_the_end(head: str) -> None:
     raw = RawInput()
-    assert raw.add('{"input":"first\\nsec') == "first\nsec"
+    assert raw.add(head + "first\\nsec") == "first\nsec"
     assert raw.add("ond\\") == "ond"
     assert raw.add('"') == '"'
 

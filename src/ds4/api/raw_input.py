@@ -10,9 +10,9 @@ import re
 
 import orjson
 
-from ds4.api.responses.tools import INPUT
+from ds4.api.custom_tools import INPUT
 
-_HEAD = f'{{"{INPUT}":"'
+_HEAD = re.compile(rf'\{{\s*"{INPUT}"\s*:\s*"')
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _HEX = "[0-9a-fA-F]"
 _HIGH, _LOW = rf"\\u[dD][89abAB]{_HEX}{{2}}", rf"\\u[dD][c-fC-F]{_HEX}{{2}}"
@@ -41,10 +41,11 @@ class RawInput:
             return ""
         self._rest += arguments
         if not self._decoding:
-            if not self._rest.startswith(_HEAD):
+            head = _HEAD.match(self._rest)
+            if head is None:
                 return ""
             self._decoding = True
-            self._rest = self._rest.removeprefix(_HEAD)
+            self._rest = self._rest[head.end() :]
         return self._give(self._decode())
 
     def end(self) -> str:

@@ -1,0 +1,1 @@
+"""Constrained answers: a `Constraint` becomes a grammar, a grammar becomes a `Guide`."""
