@@ -51,7 +51,8 @@ MISS = CacheReport(CacheSource.NONE, computed=90, common=31, reason=MissReason.C
         ),
         (
             Finished(RAW, 7, "stop", 0.25, report=MISS, forced=5),
-            "completion ctx=0..90:90 gen=7 finish=stop 0.250s id=req-2 cache=none reused=0 computed=90 forced=5",
+            "completion ctx=0..90:90 gen=7 finish=stop 0.250s id=req-2 cache=none reused=0 computed=90"
+            " forced=5",
         ),
         (
             Finished(RAW, 0, "error", 0.25, 'cannot "step"', MISS),

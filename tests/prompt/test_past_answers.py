@@ -80,6 +80,18 @@ def test_what_a_template_writes_twice_has_no_place() -> None:
     assert (plan.turns, plan.answer_start) == ((), None)
 
 
+@pytest.mark.parametrize(("role", "places"), [("m.role", [True, True]), ("m.name or m.role", [False, True])])
+def test_an_answer_whose_name_is_written_has_no_place(role: str, places: list[bool]) -> None:
+    template = (
+        "{% for m in messages %}<|im_start|>{{ ROLE }}\n{{ m.content }}<|im_end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    ).replace("ROLE", role)
+    renderer = PromptRenderer(ByteTokenizer(("<|im_start|>", "<|im_end|>")), template, FakeClock())
+    talk = [*TALK[:2], say("assistant", "A1", name="ann"), *TALK[3:]]
+    plan = renderer.render(Conversation(tuple(talk)))
+    assert [turn.until > 0 for turn in plan.turns] == places
+
+
 @every_layout
 def test_a_layout_knows_it_to_the_row(case: Case) -> None:
     plan = plan_of(case, TALK)

@@ -190,6 +190,26 @@ def test_arguments_of_every_kind_render(case: Case, arguments: str) -> None:
     assert "go on" in case.renderer().render(conversation).text
 
 
+@pytest.mark.parametrize(
+    "case",
+    [case for case in ALL_CASES if case.name != "llama3"],  # it takes one call at a time
+    ids=lambda case: f"{case.name} layout" if case.layout else case.name,
+)
+def test_results_stand_in_the_order_of_their_calls(case: Case) -> None:
+    """Most formats write no ids, so that results in the order of their coming would answer other calls."""
+    asked = (call("weather", '{"city": "A"}', "abcdefgh1"), call("weather", '{"city": "B"}', "abcdefgh2"))
+    talk = [say("user", "u"), say("assistant", "", tool_calls=asked)]
+    results = [say("tool", f"in {city}", tool_call_id=one.id) for city, one in zip("AB", asked, strict=True)]
+    plan = case.renderer(0).render(Conversation((*talk, *results), tools=(WEATHER,)))
+    swapped = case.renderer(0).render(Conversation((*talk, *reversed(results)), tools=(WEATHER,)))
+    assert plan.text.index("in A") < plan.text.index("in B")
+    assert swapped.text == plan.text
+    # Where each of them is a turn, its message is the one that the client sent.
+    there = {b.row: b.message for b in plan.boundaries}
+    sent = {b.row: b.message for b in swapped.boundaries}
+    assert {2: 3, 3: 2}.items() >= {there[row]: sent[row] for row in there if there[row] in (2, 3)}.items()
+
+
 @every_way
 @pytest.mark.parametrize("role", ["system", "developer"])
 def test_late_system_text_is_shown_and_never_hoisted(case: Case, role: str) -> None:

@@ -48,9 +48,26 @@ def cut(reason: FinishReason) -> Stop:
 @pytest.mark.parametrize("end", [cut(FinishReason.LENGTH), cut(FinishReason.SHUTDOWN), None])
 def test_a_cut_answer_counts_unless_it_is_in_the_middle_of_something(end: Stop | None) -> None:
     assert record(Reasoning("Hm."), Text("One"), end=end) is not None
-    assert record(Text("One"), *CALL, ToolEnd(0), end=end) is not None
     assert record(Reasoning("Hm."), end=end) is None
     assert record(Text("One"), *CALL, end=end) is None
+
+
+@pytest.mark.parametrize("end", [cut(FinishReason.LENGTH), cut(FinishReason.SHUTDOWN), None])
+def test_nor_does_one_with_a_call_since_its_block_is_open(end: Stop | None) -> None:
+    assert record(Text("One"), *CALL, ToolEnd(0), end=end) is None
+
+
+@pytest.mark.parametrize("end", [cut(FinishReason.LENGTH), cut(FinishReason.SHUTDOWN), None])
+@pytest.mark.parametrize(("held", "counts"), [("<tool_call>lo", False), ("\ufffd", False), ("\n\n", True)])
+def test_nor_does_one_that_ends_in_what_may_be_the_front_of_a_call(
+    held: str, counts: bool, end: Stop | None
+) -> None:
+    """It was text to its client, but its tokens open a call."""
+    transcript = Transcript()
+    transcript.sampled(20, (Text("One"),))
+    transcript.sampled(21, ())
+    transcript.told((Text(held),))
+    assert (transcript.record(PLAN, end, lambda token: token == END) is not None) is counts
 
 
 def test_one_that_the_model_ended_counts_whatever_it_left_open() -> None:

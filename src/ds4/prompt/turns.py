@@ -9,11 +9,12 @@ Rules:
 - Whatever is no answer has a mark at its end, so that none of it can be taken for a part of one. Where a
   template moves a message, marks stand in another order, and the answers beside it have no place.
 - System text in front of everything has none: some templates move it to the last question.
+- An answer with a name has no place where the template writes the name: no model samples one.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, takewhile
 
 from ds4.core.messages import Conversation, Role
@@ -47,11 +48,25 @@ class _Marked:
 
 
 def find_answers(draft: Draft, drafter: Drafter, sent: Conversation) -> Answers:
-    """One extra render, two where the first one differs."""
+    """One extra render, two where the first one differs, and one more where answers have names."""
     groups = _groups(message["role"] == Role.ASSISTANT for message in draft.messages)
     # Where a form had to be found that the template takes, answers may have become neighbours.
     known = _sizes(groups) == _sizes(_groups(message.role is Role.ASSISTANT for message in sent.messages))
-    return (_find(draft, drafter, groups) if known else None) or _find(draft, drafter, []) or Answers()
+    found = (_find(draft, drafter, groups) if known else None) or _find(draft, drafter, []) or Answers()
+    named = [any("name" in message for message in draft.messages[start:end]) for start, end in groups]
+    if not any(named) or not _shows_names(draft, drafter):
+        return found
+    past = zip(found.past, named, strict=False)
+    return replace(found, past=tuple(Span(span.messages, 0) if has_name else span for span, has_name in past))
+
+
+def _shows_names(draft: Draft, drafter: Drafter) -> bool:
+    nameless = [
+        {key: value for key, value in message.items() if key != "name" or message["role"] != Role.ASSISTANT}
+        for message in draft.messages
+    ]
+    text = drafter.again(draft, nameless)
+    return text is None or not text.startswith(draft.text)
 
 
 def _groups(answers: Iterable[bool]) -> list[Group]:

@@ -1,14 +1,14 @@
 """An answer while it is sampled: its tokens, and what its client is told of them.
 
-Not everything is worth remembering. An answer that was cut inside reasoning or a call is no turn the model
-would have written; one that a stop string ended says more than its client has seen.
+Not everything is worth remembering. An answer that was cut inside reasoning, or with calls in it, is no turn
+the model would have written; one that a stop string ended says more than its client has seen.
 """
 
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ds4.core.events import FinishReason, ParsedEvent, Reasoning, Stop, Text, ToolArgs, ToolEnd, ToolStart
+from ds4.core.events import FinishReason, ParsedEvent, Reasoning, Stop, Text, ToolArgs, ToolStart
 from ds4.core.plan import PromptPlan
 from ds4.kv.replay.meaning import Call, Meaning, arguments_digest
 from ds4.kv.replay.record import Record, digest_of
@@ -21,14 +21,21 @@ class Transcript:
         self._reasoning: list[list[str]] = []
         self._names: list[str] = []
         self._arguments: list[list[str]] = []
-        self._open = 0
         self._last: type[ParsedEvent] | None = None
+        self._in_doubt = False
 
     def sampled(self, token: int, events: Iterable[ParsedEvent]) -> None:
         self._ids.append(token)
-        self.told(events)
+        self._hear(events)
 
     def told(self, events: Iterable[ParsedEvent]) -> None:
+        """What was held back until the end."""
+        held = tuple(events)
+        # Blanks are only held because of what may follow.
+        self._in_doubt = any(not isinstance(event, Text) or event.text.strip() for event in held)
+        self._hear(held)
+
+    def _hear(self, events: Iterable[ParsedEvent]) -> None:
         for event in events:
             match event:
                 case Text(text=text):
@@ -38,11 +45,8 @@ class Transcript:
                 case ToolStart(name=name):
                     self._names.append(name)
                     self._arguments.append([])
-                    self._open += 1
                 case ToolArgs(text=text):
                     self._arguments[-1].append(text)
-                case ToolEnd():
-                    self._open -= 1
             self._last = type(event)
 
     def record(self, plan: PromptPlan, end: Stop | None, is_eog: Callable[[int], bool]) -> Record | None:
@@ -71,7 +75,8 @@ class Transcript:
         if end is not None and end.sequence is not None:
             return True
         is_cut = end is None or end.reason in (FinishReason.LENGTH, FinishReason.SHUTDOWN)
-        return is_cut and (self._open > 0 or self._last in (None, Reasoning))
+        # Behind a whole call its block is still open, and half of another one may stand there.
+        return is_cut and (bool(self._names) or self._in_doubt or self._last in (None, Reasoning))
 
     @property
     def meaning(self) -> Meaning:

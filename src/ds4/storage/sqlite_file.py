@@ -24,6 +24,12 @@ _PARTS = ("-wal", "-shm", "")
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
+def is_senseless(error: sqlite3.Error) -> bool:
+    """Whether SQLite could not make sense of a statement. Ours are right: then the file is not what it was,
+    in its header or in the names of its tables, and SQLite does not speak of damage."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR
+
+
 class Unusable(Exception):
     """The file is damaged, or of another version."""
 
@@ -49,7 +55,7 @@ class SqliteFile:
             yield self._current()
         except sqlite3.DatabaseError as error:
             # The low byte is the kind; above it are details.
-            if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED:
+            if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DAMAGED or is_senseless(error):
                 raise Unusable(str(error)) from error
             raise
 

@@ -189,6 +189,15 @@ def test_a_flipped_byte_in_the_names_of_the_index(written: Path, tmp_path: Path,
     check_sound(bench, SAVES)
 
 
+def test_a_header_of_another_format_is_damage(written: Path, tmp_path: Path) -> None:
+    """Sqlite calls it an unsupported file, not a damaged one."""
+    shutil.copytree(written / "clean", tmp_path / "c")
+    flip(tmp_path / "c" / "ds4-kv.sqlite3", 47, 1)
+    bench = Bench(tmp_path / "c")
+    assert ["put aside" in record.text for record in bench.of(Notice)] == [True]
+    check_sound(bench, SAVES)
+
+
 def test_garbage_for_an_index_is_put_aside(written: Path, tmp_path: Path) -> None:
     shutil.copytree(written / "clean", tmp_path / "c")
     (tmp_path / "c" / "ds4-kv.sqlite3").write_bytes(b"no database at all " * 400)

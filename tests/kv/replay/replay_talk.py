@@ -43,10 +43,8 @@ class Model:
     def __init__(self, family: str, template: str = "") -> None:
         self.family = family_named(family)
         self.tokenizer = _tokenizer(family)
-        self.renderer = PromptRenderer(
-            self.tokenizer, template or self.family.template, FakeClock(), min_boundary_chars=0
-        )
-        self._layout = PromptRenderer(self.tokenizer, self.family.template, FakeClock())
+        self.renderer = _renderer(family, template or self.family.template)
+        self._layout = _renderer(family, self.family.template)
         asked = self._layout.render(conversation([say(Role.USER, "q")]))
         marker = self.text(asked.ids[asked.answer_start :].tolist())
         self._marker = marker.removesuffix("<think>\n").removesuffix("<think>")
@@ -123,3 +121,8 @@ def _arguments(path: str) -> str:
 @cache
 def _tokenizer(family: str) -> ScriptedTokenizer:
     return ScriptedTokenizer(family_named(family), packaged_bpe())
+
+
+@cache
+def _renderer(family: str, template: str) -> PromptRenderer:
+    return PromptRenderer(_tokenizer(family), template, FakeClock(), min_boundary_chars=0)

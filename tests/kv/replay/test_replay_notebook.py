@@ -106,6 +106,25 @@ def test_a_damaged_file_is_put_aside(tmp_path: Path, damage: bytes) -> None:
     assert len(warnings(records)) == 1
 
 
+@pytest.mark.parametrize("name", [b"", b"TABLE answers", b"namespace TEXT"])
+def test_so_is_one_of_which_sqlite_says_something_else(tmp_path: Path, name: bytes) -> None:
+    """A flipped byte in the header's format, or in the name of a table or a column."""
+    with notebook_in(tmp_path) as notebook:
+        notebook.remember(record(place=1))
+        notebook.flush()
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[data.index(name) + 8 if name else 47] ^= 1
+    (tmp_path / FILE).write_bytes(data)
+    records: list[Record] = []
+    with notebook_in(tmp_path, observe=records.append) as notebook:
+        assert not found(notebook, 1)
+        notebook.remember(record(place=2))
+        notebook.flush()
+    with notebook_in(tmp_path) as notebook:
+        assert found(notebook, 2) == ["a"]
+    assert ["put aside" in text for text in warnings(records)] == [True]
+
+
 def test_one_of_another_version_is_put_aside(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         connection.execute("PRAGMA user_version = 99")

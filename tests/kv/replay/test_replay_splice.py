@@ -284,6 +284,19 @@ def test_reasoning_is_left_to_the_template_where_the_operator_wants_that(questio
     assert ("Hm." in model.text(plan.ids.tolist())) == bool(turns)
 
 
+@pytest.mark.parametrize("thought", ["Two.", "Two", "p"])
+def test_reasoning_is_left_out_also_where_the_answer_says_the_same(thought: str) -> None:
+    model = Model("qwen3.8")
+    talk = [say(USER, "one"), answer("Two.", thought, ["p"]), say(USER, "three")]
+    book = Notebook(Options(keeps_reasoning=False), FakeClock())
+    record = model.record(talk[:1], talk[1], book)
+    assert record is not None
+    book.remember(record)
+    plan = model.replayed(talk, book)
+    assert plan.replay == Replay(0, (AsSent(1, Unlike.REASONING_LEFT_OUT),))
+    assert plan.ids.tolist() == model.plan(talk).ids.tolist()
+
+
 def test_pages_are_what_the_splice_asks_for() -> None:
     known: Known = notebook().of("")
     assert (known.spots().size, list(known.find(b""))) == (0, [])

@@ -92,6 +92,31 @@ def test_half_a_line_on_a_full_disk_is_taken_back(tmp_path: Path, monkeypatch: p
     assert [line["number"] for line in lines(path)] == [1, 3]
 
 
+def test_a_disk_that_takes_a_line_now_and_then_is_told_of_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, told, real = tmp_path / "t", list[Record](), os.write
+    short = threading.Semaphore(0)
+
+    def write(number: int, data: memoryview) -> int:
+        if len(data) > 60:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        size = real(number, data)
+        if b"short" in bytes(data):
+            short.release()
+        return size
+
+    monkeypatch.setattr(os, "write", write)
+    writer = TraceWriter(path, told.append)
+    for _ in range(20):
+        writer({"at": "x", "text": "long" * 20})
+        writer({"at": "short"})
+        assert short.acquire(timeout=5)
+    writer.close()
+    assert told == [Notice(f"trace {path}: lines are being lost", "warning")]
+    assert sum(line.get("lines", 0) for line in lines(path)) == 20
+
+
 def test_a_lone_surrogate_costs_its_own_line_only(tmp_path: Path) -> None:
     writer = TraceWriter(tmp_path / "t", lambda _: None)
     writer({"at": "x", "text": "\ud800"})

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ds4.kv.disk.folder import Folder, Unusable
-from ds4.storage.sqlite_file import transaction, write_ahead
+from ds4.storage.sqlite_file import is_senseless, transaction, write_ahead
 
 APPLICATION = 0x64733476  # "ds4v"
 SCHEMA = 1
@@ -61,11 +61,13 @@ def connect(folder: Folder, space: int, *, create: bool) -> sqlite3.Connection:
 
 @contextmanager
 def damage_named() -> Iterator[None]:
-    """What sqlite says about a broken file is raised as Damaged. Its operational errors are not that."""
+    """What sqlite says about a broken file is raised as Damaged. Few of its operational errors are that."""
     try:
         yield
-    except sqlite3.OperationalError:
-        raise
+    except sqlite3.OperationalError as error:
+        if not is_senseless(error):
+            raise
+        raise Damaged(str(error)) from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # The second one: sqlite quotes what it cannot read.
         raise Damaged(str(error)) from None

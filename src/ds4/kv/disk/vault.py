@@ -32,6 +32,7 @@ from ds4.kv.disk.runs import Runs
 from ds4.kv.disk.settings import DiskSettings
 from ds4.kv.disk.tail import Tail
 from ds4.observe.records import LoadFailed, Notice, Observer, Stored, StoreSkipped
+from ds4.storage.sqlite_file import is_senseless
 
 TOO_LARGE = "it is larger than --kv-disk-space-mb"
 RATE = "--kv-disk-write-mb-per-hour is used up"
@@ -231,10 +232,9 @@ class Vault:
         """An index that turns out to be damaged is begun anew. The news are up to date afterwards."""
         try:
             yield
-        except sqlite3.OperationalError:
-            raise
         except sqlite3.DatabaseError as error:
-            self.depot.start_anew(str(error))
+            if is_senseless(error) or not isinstance(error, sqlite3.OperationalError):
+                self.depot.start_anew(str(error))
             raise
         finally:
             self._look()

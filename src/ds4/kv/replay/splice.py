@@ -22,7 +22,7 @@ from ds4.core.ports import Tokenizer
 from ds4.core.usage import AsSent, Replay, Unlike
 from ds4.kv.replay.closing import closing
 from ds4.kv.replay.cutting import Cut, cut_out
-from ds4.kv.replay.meaning import Meaning, meaning_of, unlike
+from ds4.kv.replay.meaning import meaning_of, unlike
 from ds4.kv.replay.record import Record, Rows
 from ds4.kv.replay.spots import SpotArray, between, fit, rows_of
 
@@ -127,7 +127,7 @@ class _Walk:
         why = same[0][1]
         if found is not None:
             end = self._end(start, turn)
-            why = Unlike.NO_PLACE if end is None else self._left_out(found.meaning, start, end)
+            why = Unlike.NO_PLACE if end is None else self._left_out(found, self._plan.ids[start:end])
             if end is not None and why is None:
                 self._replace(start, end, found)
         if why is not None:
@@ -140,13 +140,17 @@ class _Walk:
         # One more would be somebody else's, one less a message without an end.
         return start + int(ends[-1]) if ends.size == turn.messages else None
 
-    def _left_out(self, meaning: Meaning, start: int, end: int) -> Unlike | None:
-        if self._rules.keeps_reasoning or not meaning.reasons:
+    def _left_out(self, record: Record, copy: Ids) -> Unlike | None:
+        if self._rules.keeps_reasoning or not record.meaning.reasons:
             return None
-        rows = self._plan.ids[start:end].tolist()
-        text = b"".join(map(self._rules.tokenizer.piece, rows)).decode("utf-8", "replace")
-        there = all(thought.strip() in text for thought in meaning.reasoning)
+        sampled, written = self._text(record.ids), self._text(copy)
+        # An answer may say again what was thought: it must be there as often as it was sampled.
+        thoughts = filter(None, map(str.strip, record.meaning.reasoning))
+        there = all(written.count(thought) >= sampled.count(thought) for thought in thoughts)
         return None if there else Unlike.REASONING_LEFT_OUT
+
+    def _text(self, ids: Ids) -> str:
+        return b"".join(map(self._rules.tokenizer.piece, ids.tolist())).decode("utf-8", "replace")
 
     def _replace(self, start: int, end: int, record: Record) -> None:
         ids = record.ids

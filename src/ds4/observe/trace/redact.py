@@ -33,7 +33,7 @@ _KEPT = frozenset(
             "status",
         ),
         *("kind", "role", "origin", "row", "rows", "message", "source", "reason", "finish", "tier", "slot"),
-        *("part", "effort", "enabled", "elapsed", "media_type", "more", "how", "flags", "normalised"),
+        *("part", "why", "effort", "enabled", "elapsed", "media_type", "more", "how", "flags", "normalised"),
     )
 )
 

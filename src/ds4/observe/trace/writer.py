@@ -3,7 +3,7 @@
 Rules:
 - Handing in a line never waits for the file. The queue is bounded, in lines and in bytes that matter.
 - What does not fit, or cannot be written, is lost and counted; the trace says so in its place, and the log
-  once each time it begins.
+  when it begins.
 - A line is written whole or not at all: half a line is cut off again.
 - The file is the user's alone (0600), also one that was there before; a new run is added behind it.
 """
@@ -22,6 +22,10 @@ CAPACITY = 16_384
 """Lines that may wait."""
 WEIGHT = 256 << 20
 """Bytes of bodies and characters of prompts that may wait."""
+
+SOUND = 1024
+"""Lines that must have been written before the log speaks of a loss again: a full disk takes a short line now
+and then."""
 
 Put = Callable[[Json], None]
 """Takes one line. Values are frozen: they are put into words later, on another thread."""
@@ -53,7 +57,7 @@ class TraceWriter:
         self._changed = threading.Condition()
         self._waiting: list[Json] = []
         self._lost = 0
-        self._losing = False
+        self._sound = SOUND
         self._closed = False
         self._writer = threading.Thread(target=self._write, name="trace", daemon=True)
         self._writer.start()
@@ -66,7 +70,7 @@ class TraceWriter:
                 return
             if self._lost:
                 self._waiting.append({"at": "lost", "lines": self._lost})
-                self._lost, self._losing = 0, False
+                self._lost = 0
             self._room -= weight
             self._waiting.append(line)
             self._changed.notify()
@@ -80,8 +84,8 @@ class TraceWriter:
 
     def _lose(self, lines: int) -> None:
         self._lost += lines
-        if not self._losing:
-            self._losing = True
+        sound, self._sound = self._sound, 0
+        if sound >= SOUND:
             self._observe(Notice(f"trace {self._path}: lines are being lost", "warning"))
 
     def _write(self) -> None:
@@ -91,6 +95,8 @@ class TraceWriter:
                 self._room += sum(map(_weight, batch))
                 if done < len(batch):
                     self._lose(len(batch) - done)
+                else:
+                    self._sound += done
         if self._lost:
             self._put_down([written({"at": "lost", "lines": self._lost})])
         os.close(self._file)

@@ -54,7 +54,9 @@ class _Player:
             if together[-1]["at"] == "lost":
                 played.lost = True
                 break
-            self._stage.earlier.reveal(self._run.lines[played.lines : count])
+            if not self._head.redacted:
+                # Its prompts are not rendered, and what was left is not in it in clear.
+                self._stage.earlier.reveal(self._run.lines[played.lines : count])
             for line in together:
                 self._drive(line)
             await self._idle()
