@@ -3,6 +3,8 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 export BACKEND
+# Tests whose code is not kept are compiled anew in every process, which takes longer than to run them.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: serve test check soak clients bench fmt docs clean setup-serve setup-test
 
@@ -39,6 +41,8 @@ bench: setup-test
 	@$(BIN)/python -m bench.restore
 	@$(BIN)/python -m bench.amplification
 	@$(BIN)/python -m bench.trace_cost
+	@$(BIN)/python -m bench.constrain
+	@$(BIN)/python -m bench.forced
 
 fmt: setup-test
 	@$(BIN)/ruff check --fix .

@@ -2,8 +2,9 @@
 
 Usage: python -m bench.forced [--model FILE] [--threads N] [--calls 200] [--only STYLE]
 
-Every call must be right, and come to its end: parsed, valid by its schema, of a tool that was demanded, with
-nothing beside it. `forced` is the share of the tokens that were not sampled. Exit code 1 if one is not right.
+Every call must be right: parsed, valid by its schema, of a tool that was demanded, with nothing beside it.
+One answer in eleven comes on top: it calls as often as the model likes and may be cut. `forced` is the share
+of the tokens that were not sampled. Exit code 1 if an answer is not right.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from bench.forced_calls import STYLES, TEMPERATURE, Checked, Style, Way, checked, ways
+from bench.forced_calls import ROUND, STYLES, TEMPERATURE, Checked, Style, Way, checked, ways
 from bench.machine import describe
 from ds4.config.model import demo_model
 from ds4.core.ports import Engine
@@ -23,29 +24,30 @@ from ds4.engine.llama import LlamaEngine, LlamaOptions
 from ds4.testing.wired import Wired, wired
 
 SLOTS = 8
-ROUND = 10
-"""Calls of one round of all ways."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`faults` are of the calls that were not right."""
+    """Of `answers` those are right that neither were `cut`, where they may be, nor have `faults`."""
 
     style: Style
-    calls: int
+    answers: int
+    cut: int
     tools: Counter[str]
     faults: tuple[str, ...]
     tokens: int
     forced: int
     seconds: float
 
+    @property
+    def right(self) -> int:
+        return self.answers - self.cut - len(self.faults)
+
     def __str__(self) -> str:
         share = 100 * self.forced / max(self.tokens, 1)
-        right = self.calls - len(self.faults)
-        return (
-            f"| {self.style.name} | {right} of {self.calls} | {self.tokens / max(self.calls, 1):.0f} "
-            f"| {share:.0f} % | {self.seconds:.0f} s |"
-        )
+        length = self.tokens / max(self.answers, 1)
+        counts = f"{self.right} | {self.cut} | {len(self.faults)}"
+        return f"| {self.style.name} | {counts} | {length:.0f} | {share:.0f} % | {self.seconds:.0f} s |"
 
 
 async def run(engine: Engine, style: Style, calls: int) -> Run:
@@ -65,6 +67,7 @@ async def run(engine: Engine, style: Style, calls: int) -> Run:
     return Run(
         style,
         len(found),
+        sum(each.cut for each in found if not each.faults),
         Counter(call.name for each in found for call in each.answer.calls),
         tuple("; ".join(each.faults) for each in found if each.faults),
         sum(entry.generated for entry in entries),
@@ -83,7 +86,12 @@ def every_way(server: Wired) -> tuple[Way, ...]:
     tokenizer = server.services.tokenizer
     close = server.plan.style.marks.close
     closing = [tokenizer.controls[close]] if close in tokenizer.controls else tokenizer.encode_plain(close)
-    return ways([token for token in tokenizer.controls.values() if tokenizer.is_eog(token)], closing)
+    ends = [token for token in tokenizer.controls.values() if tokenizer.is_eog(token)]
+    # Where calls stand in a block, the block ends first; and a call's last token must not hold the next one's
+    # first character.
+    written = server.plan.style.tools.written
+    after, closes = (tokenizer.encode_plain(text.strip()) for text in (written.after, written.closes))
+    return ways([*ends, *after[:1], *closes[-1:]], closing)
 
 
 def main() -> int:
@@ -101,8 +109,8 @@ def main() -> int:
         args.model, n_ctx=2048, n_slots=SLOTS, threads=args.threads, threads_batch=args.threads
     )
     engine = LlamaEngine.open(options)
-    print("\n| family, tool format | right | tokens of a call | forced | took |")
-    print("|" + " --- |" * 5)
+    print("\n| family, tool format | right | cut | wrong | tokens of an answer | forced | took |")
+    print("|" + " --- |" * 7)
     runs = []
     for style in STYLES:
         if args.only is None or style.name in args.only:

@@ -1,6 +1,6 @@
 """Forced tool calls of a model that knows nothing of tools, and what is wrong with them: nothing may be.
 
-Every tool is bounded, so that a call ends by itself; that it does not end by `max_tokens` is part of the claim.
+Every tool is bounded, so that a call ends by itself: that none is cut by `max_tokens` is part of the claim.
 """
 
 import json
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from ds4.testing.asgi import Client
 
@@ -43,28 +43,19 @@ def _object(properties: Json, *optional: str) -> Json:
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-SIZE = _object({"cm": {"type": "integer", "minimum": 1, "maximum": 999}, "soft": {"type": "boolean"}}, "soft")
+SIZE = _object({"cm": {"type": "integer", "minimum": -1, "maximum": 99}, "soft": {"type": "boolean"}}, "soft")
+STOPS = {"type": "array", "items": {"enum": ["Rome", "Oslo"]}, "minItems": 1, "maxItems": 3}
+TIME = {"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}
 SCHEMAS: Mapping[str, Json] = {
     "paint": _object({"colour": {"enum": ["red", 'a "new" one', "1", 7, None]}}),
-    "ship": _object(
-        {
-            "parcel": _object({"size": SIZE}),
-            "stops": {"type": "array", "items": {"enum": ["Rome", "Oslo"]}, "minItems": 1, "maxItems": 3},
-        }
-    ),
-    "wake": _object(
-        {
-            "at": {"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"},
-            "day": {"type": "integer", "minimum": -1, "maximum": 7},
-        },
-        "day",
-    ),
-    "note": _object({"text": {"type": "string", "maxLength": 24}, "tag": {"const": "todo"}}, "tag"),
+    "ship": _object({"parcel": _object({"size": SIZE}), "stops": STOPS}),
+    "note": _object({"text": {"type": "string", "maxLength": 24}, "at": TIME}, "at"),
     "ping": _object({}),
 }
 QUESTION = "What is to be done today?"
 TEMPERATURE = 1.5
 TOKENS = 400
+ROUND = 10
 
 
 TOOLS = [
@@ -77,8 +68,8 @@ def choice(seed: int) -> tuple[object, Sequence[str]]:
     """What is demanded, and the tools that may be called then. Structure is sampled greedily, names too: so
     each is called only if it is demanded now and then."""
     names = list(SCHEMAS)
-    one, other = names[seed % len(names)], names[(seed + 2) % len(names)]
-    match seed % 3:
+    one, other = names[seed % len(names)], names[(seed + 1) % len(names)]
+    match seed // 2 % 3:
         case 0:
             return "required", names
         case 1:
@@ -90,11 +81,12 @@ def choice(seed: int) -> tuple[object, Sequence[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """To ask for one call, or for several."""
+    """To ask for one call, or for several. `cut`: there may be no end to them within `max_tokens`."""
 
     name: str
     fields: Json
     single: bool = True
+    cut: bool = False
 
     @property
     def streams(self) -> bool:
@@ -102,13 +94,16 @@ class Way:
 
 
 def ways(ends: Sequence[int], closing: Sequence[int]) -> tuple[Way, ...]:
-    """Each gets ten calls: `n` asks for two. `ends` are the tokens that end an answer, and are made likely
-    where a model without sense would call for ever; `closing` are those that spell the end of reasoning, which
-    such a model would not find."""
+    """All together get ROUND answers with a call, and one that may be cut: `n` asks for two.
+
+    A model without sense would call for ever, so the tokens that end an answer, `ends`, are made certain. Nor
+    would it ever stop reasoning: it gets nothing but the tokens that spell the end, `closing`.
+    """
     whole: Json = {"parallel_tool_calls": False}
     stream = whole | {"stream": True}
     thinks: Json = {"thinking": {"type": "enabled"}, "logit_bias": {str(token): 100 for token in closing}}
-    ending: Json = {"parallel_tool_calls": True, "logit_bias": {str(token): 8 for token in ends}}
+    several: Json = {"parallel_tool_calls": True}
+    ending = several | {"logit_bias": {str(token): 100 for token in ends}}
     return (
         Way("whole", whole),
         Way("streamed", stream),
@@ -117,6 +112,7 @@ def ways(ends: Sequence[int], closing: Sequence[int]) -> tuple[Way, ...]:
         Way("stop strings", stream | {"stop": ["e", "\n", '"', "<"]}),
         Way("several", ending, single=False),
         Way("several streamed", ending | {"stream": True}, single=False),
+        Way("several cut", several | {"stream": True, "max_tokens": 100}, single=False, cut=True),
         Way("thinking", whole | thinks),
         Way("thinking streamed", stream | thinks),
     )
@@ -144,7 +140,10 @@ async def checked(client: Client, seed: int, way: Way) -> "list[Checked]":
         return [Checked(Answer(None, ()), (f"{reply.status}: {reply.body.decode()}",))]
     found = streamed(reply.body) if way.streams else whole(reply.json())
     names = choice(seed)[1]
-    return [Checked(answer, tuple(faults(answer, names, way))) for answer in found]
+    return [
+        Checked(answer, tuple(faults(answer, names, way)), cut=way.cut and answer.finish == "length")
+        for answer in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +165,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An answer and what is wrong with it."""
+    """An answer and what is wrong with it. `cut`: it is no success, and no fault."""
 
     answer: Answer
     faults: tuple[str, ...]
+    cut: bool = False
 
 
 def whole(reply: Json) -> list[Answer]:
@@ -225,13 +225,15 @@ def faults(answer: Answer, names: Sequence[str], way: Way) -> list[str]:
     found = [f"text: {answer.content!r}"] if answer.content else []
     if bool(answer.reasoning) > ("thinking" in way.name):
         found.append(f"reasoning: {answer.reasoning!r}")
-    if answer.finish != "tool_calls":
+    cut = way.cut and answer.finish == "length"
+    if not cut and answer.finish != "tool_calls":
         found.append(f"finish {answer.finish}")
-    if not answer.calls or (way.single and len(answer.calls) > 1):
+    if not (answer.calls or cut) or (way.single and len(answer.calls) > 1):
         found.append(f"{len(answer.calls)} calls")
     if len({call.id for call in answer.calls}) < len(answer.calls):
         found.append("two calls have one id")
-    return [*found, *(words for call in answer.calls for words in _wrong(call, names))]
+    complete = answer.calls[:-1] if cut else answer.calls
+    return [*found, *(words for call in complete for words in _wrong(call, names))]
 
 
 def _wrong(call: Call, names: Sequence[str]) -> Iterator[str]:

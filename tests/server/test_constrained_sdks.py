@@ -98,12 +98,14 @@ def test_chat_calls(client: openai.OpenAI, choice: Any, names: set[str]) -> None
     }
     (whole,) = client.chat.completions.create(**asked).choices
     assert whole.finish_reason == "tool_calls"
-    (call,) = whole.message.tool_calls or ()
+    calls: Any = whole.message.tool_calls
+    (call,) = calls
     assert call.function.name in names
     Weather.model_validate_json(call.function.arguments)
     with client.chat.completions.stream(**asked) as stream:
         (streamed,) = stream.get_final_completion().choices
-    (same,) = streamed.message.tool_calls or ()
+    calls = streamed.message.tool_calls
+    (same,) = calls
     Weather.model_validate_json(same.function.arguments)
 
 
@@ -113,14 +115,16 @@ def test_chat_calls_custom_tools(client: openai.OpenAI) -> None:
         messages=QUESTION,
         tools=[{"type": "custom", "custom": custom}],
         tool_choice="required",
+        parallel_tool_calls=False,
         max_tokens=TOKENS,
         seed=1,
         **CHAT,
     )
     assert answer.choices[0].finish_reason == "tool_calls"
-    for call in answer.choices[0].message.tool_calls or ():
-        assert call.type == "custom"
-        assert re.fullmatch(r"[A-F]{3}-[0-9]{2}", call.custom.input)
+    calls: Any = answer.choices[0].message.tool_calls
+    (call,) = calls
+    assert call.type == "custom"
+    assert re.fullmatch(r"[A-F]{3}-[0-9]{2}", call.custom.input)
 
 
 @pytest.mark.parametrize(
@@ -146,40 +150,72 @@ def test_responses_parse_and_call(client: openai.OpenAI) -> None:
     assert parsed.status == "completed"
     assert isinstance(parsed.output_parsed, Weather)
     custom: Any = {"type": "custom", "name": "code", "format": CODE}
-    for choice, kind in (("required", None), ({"type": "custom", "name": "code"}, "custom_tool_call")):
+    choices: Any = (("required", None), ({"type": "custom", "name": "code"}, "custom_tool_call"))
+    for choice, kind in choices:
         answer = client.responses.create(
-            input="Rome?", tools=[*FLAT, custom], tool_choice=choice, max_output_tokens=TOKENS, **RESPONSES
+            input="Rome?",
+            tools=[*FLAT, custom],
+            tool_choice=choice,
+            parallel_tool_calls=False,
+            max_output_tokens=TOKENS,
+            **RESPONSES,
         )
-        calls = [item for item in answer.output if item.type in ("function_call", "custom_tool_call")]
-        assert calls
-        assert answer.tool_choice is not None
-        for call in calls:
-            assert kind in (None, call.type)
-            if call.type == "function_call":
-                Weather.model_validate_json(call.arguments)
-            elif call.type == "custom_tool_call":
-                assert re.fullmatch(r"[A-F]{3}-[0-9]{2}", call.input)
+        assert answer.status == "completed"
+        (call,) = [item for item in answer.output if item.type in ("function_call", "custom_tool_call")]
+        assert kind in (None, call.type)
+        if call.type == "function_call":
+            Weather.model_validate_json(call.arguments)
+        elif call.type == "custom_tool_call":
+            assert re.fullmatch(r"[A-F]{3}-[0-9]{2}", call.input)
 
 
-@pytest.mark.parametrize("thinking", [{"type": "disabled"}, {"type": "enabled", "budget_tokens": 1024}])
-def test_messages_have_a_format_and_call(theirs: anthropic.Anthropic, thinking: Any) -> None:
-    asked: dict[str, Any] = {"messages": QUESTION, "max_tokens": 1000, "thinking": thinking, **WARM}
-    form = {"format": {"type": "json_schema", "schema": SCHEMA}}
+THEIRS_ASKED: dict[str, Any] = {
+    "messages": QUESTION,
+    "max_tokens": TOKENS,
+    "model": "any",
+    "thinking": {"type": "disabled"},
+    # The SDK knows no temperature any more.
+    "extra_body": {"temperature": 1.5},
+}
+
+
+def test_messages_parse(theirs: anthropic.Anthropic) -> None:
+    said = theirs.messages.parse(**THEIRS_ASKED, output_format=Weather)
+    assert said.stop_reason == "end_turn"
+    assert isinstance(said.parsed_output, Weather)
+    form: Any = {"format": {"type": "json_schema", "schema": SCHEMA}}
+    with theirs.messages.stream(**THEIRS_ASKED, output_config=form) as stream:
+        message = stream.get_final_message()
+    (text,) = [block.text for block in message.content if block.type == "text"]
+    Weather.model_validate_json(text)
+
+
+@pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "file"}])
+def test_messages_call(theirs: anthropic.Anthropic, choice: Any) -> None:
+    choice |= {"disable_parallel_tool_use": True}
+    asked = THEIRS_ASKED | {"tools": THEIRS, "tool_choice": choice}
+    with theirs.messages.stream(**asked) as stream:
+        streamed = stream.get_final_message()
+    for message in (theirs.messages.create(**asked), streamed):
+        assert message.stop_reason == "tool_use"
+        blocks: Any = message.content
+        (call,) = [block for block in blocks if block.type == "tool_use"]
+        assert call.name == choice.get("name", call.name)
+        Weather.model_validate(call.input)
+
+
+def test_thinking_that_takes_all_tokens_leaves_no_half_form(theirs: anthropic.Anthropic) -> None:
+    """Reasoning is exempt, and this model does not end it."""
+    thinking: Any = {"type": "enabled", "budget_tokens": 1024}
+    form: Any = {"format": {"type": "json_schema", "schema": SCHEMA}}
+    asked = THEIRS_ASKED | {"thinking": thinking, "max_tokens": 100}
     said = theirs.messages.create(**asked, output_config=form)
     if said.stop_reason == "end_turn":
         (text,) = [block.text for block in said.content if block.type == "text"]
         Weather.model_validate_json(text)
     else:
         assert said.stop_reason == "max_tokens"
-    for choice in ({"type": "any"}, {"type": "tool", "name": "file"}):
-        choice = choice | {"disable_parallel_tool_use": True}
-        called = theirs.messages.create(**asked, tools=THEIRS, tool_choice=choice)
-        if called.stop_reason == "max_tokens":
-            continue
-        assert called.stop_reason == "tool_use"
-        (call,) = [block for block in called.content if block.type == "tool_use"]
-        assert call.name == choice.get("name", call.name)
-        Weather.model_validate(call.input)
+        assert [block.text for block in said.content if block.type == "text"] in ([], [""])
 
 
 def test_what_cannot_be_kept_is_refused_by_its_place(client: openai.OpenAI) -> None:

@@ -123,7 +123,7 @@ def reply(prompt: str) -> str:
 
 
 def call_for(prompt: str, task: Task) -> str | None:
-    """A call of the tool that the prompt offers for such a task, or of the only one. None if there is none."""
+    """A call of the tool that the prompt offers for such a task, or of the only one. None without."""
     markup = next(markup for markup in MARKUPS if markup.sign in prompt)
     tools = list(_tools(prompt))
     tool = _tool_for_files(tools) or (tools[0] if len(tools) == 1 else None)

@@ -1,5 +1,4 @@
-"""The server as the command wires it, in this process: only sockets, the engine's thread and the cache are left
-out."""
+"""The server as the command wires it, in this process: without sockets, the engine's thread, and a cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
