@@ -1,7 +1,9 @@
-"""Shared by all tests. HYPOTHESIS_PROFILE=thorough tries twenty times as many examples."""
+"""Shared by all tests. HYPOTHESIS_PROFILE=thorough tries many more examples, see also thorough.py."""
 
 import gc
 import os
+import re
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 
@@ -9,15 +11,39 @@ import pytest
 from hypothesis import settings
 
 # Time limits per example say more about the machine than about the code.
-settings.register_profile("quick", deadline=None, max_examples=10)
+settings.register_profile("quick", deadline=None, max_examples=6)
+settings.register_profile("whole", deadline=None, max_examples=10)
 settings.register_profile("thorough", deadline=None, max_examples=200)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+MEMORY = Path("/dev/shm")
+ROOM = 1 << 30
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Before the test modules are read, some of which want a part of the profile's examples.
+
+    The unit suite by itself tries fewer, and its files are in memory where a system has such a place.
+    """
+    unit = "not engine" in config.option.markexpr
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("quick" if unit else "whole"))
+    if unit and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+_MARKED = re.compile(r"^pytestmark = pytest\.mark\.(engine|server)$", re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """A run without server tests does not wait for the SDKs they import. All files there are marked."""
-    unwanted = "not server" in config.option.markexpr and collection_path == Path(__file__).parent / "server"
-    return True if unwanted else None
+    """A run without server tests does not wait for the SDKs they import: all files there are marked. Nor does
+    it read any other file that is marked as a whole."""
+    left_out = config.option.markexpr
+    if "not server" in left_out and collection_path == Path(__file__).parent / "server":
+        return True
+    if "not " not in left_out or not collection_path.match("test_*.py"):
+        return None
+    marks = _MARKED.findall(collection_path.read_text(encoding="utf-8"))
+    return True if any(f"not {mark}" in left_out for mark in marks) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -28,4 +54,6 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # What a test makes is mostly gone with its last reference: looking for cycles may wait.
+        gc.set_threshold(20_000, 20, 20)
         gc.enable()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ds4.api.services import Wished
-from ds4.constrain.compiler import LONGEST
+from ds4.constrain.grammar import LONGEST
 from ds4.core.constraint import Calls, Constraint, Form, Signature, Syntax
 from ds4.core.errors import BadRequest
 from ds4.core.job import JobKind

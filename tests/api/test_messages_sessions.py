@@ -15,6 +15,7 @@ from messages_reading import parsed, read
 from ds4.testing.agent_script import reply
 from ds4.testing.asgi import Reply
 from ds4.testing.inside import Setting, inside
+from thorough import pairs
 
 FOLDER = Path(__file__).parents[1] / "wire" / "messages_requests"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -54,8 +55,7 @@ def prompts_of(family: str, requests: list[dict[str, Any]]) -> list[str]:
     return prompts
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "family"), pairs(NAMES, FAMILIES))
 def test_every_request_is_answered_streamed_and_whole_alike(name: str, family: str) -> None:
     async def scenario() -> None:
         server = inside(reply, Setting(family, n_ctx=16384))
@@ -69,8 +69,7 @@ def test_every_request_is_answered_streamed_and_whole_alike(name: str, family: s
     run(scenario())
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("name", SESSIONS)
+@pytest.mark.parametrize(("name", "family"), pairs(tuple(SESSIONS), FAMILIES))
 def test_every_request_of_a_session_begins_with_the_one_before(name: str, family: str) -> None:
     prompts = prompts_of(family, recorded(name)[SESSIONS[name] :])
     ends = ("<think>\n", "<think>")

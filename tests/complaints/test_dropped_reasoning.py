@@ -6,13 +6,13 @@ import pytest
 
 from ds4.core.step import Trim
 from ds4.testing.inside import Setting, inside, text_of
+from thorough import pairs
 
 SYSTEM = ("system", "You are a careful agent. " * 80)
 SLACK = 32
 
 
-@pytest.mark.parametrize("trim", list(Trim))
-@pytest.mark.parametrize("family", ["deepseek-v4", "glm-5.2"])
+@pytest.mark.parametrize(("trim", "family"), pairs(tuple(Trim), ("deepseek-v4", "glm-5.2")))
 def test_reuse_reaches_the_boundary_before_the_reasoning(trim: Trim, family: str) -> None:
     async def body() -> None:
         desk = inside(

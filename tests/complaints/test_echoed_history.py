@@ -6,7 +6,6 @@ HYPOTHESIS_PROFILE=thorough tries every family with every API and every echo.
 
 import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -21,11 +20,11 @@ from ds4.testing.clock import FakeClock
 from ds4.testing.inline_store import InlineStore
 from ds4.testing.inside import Inside, Setting, inside
 from ds4.testing.notebooks import notebook_in
+from thorough import THOROUGH
 
 FAMILIES = ("deepseek-v4", "deepseek-v4.1", "glm-5.2", "glm-5.3", "qwen3.8", "chatml")
 Api = type[Chat] | type[Messages] | type[Responses]
 ALL = [(family, api, echo, trim) for family in FAMILIES for api in APIS for echo in ECHOES for trim in Trim]
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 FEW = ALL[:: len(ALL) // 12 + 1]
 TEMPLATES = Path(__file__).parents[1] / "prompt" / "templates"
 MARKERS = 32

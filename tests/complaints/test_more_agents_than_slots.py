@@ -7,12 +7,12 @@ import pytest
 from ds4.core.step import Trim
 from ds4.schedule.scheduler import CachePlan
 from ds4.testing.inside import Setting, inside, text_of
+from thorough import pairs
 
 SLACK = 32
 
 
-@pytest.mark.parametrize("trim", list(Trim))
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize(("trim", "slots"), pairs(tuple(Trim), (1, 2)))
 def test_each_turn_is_restored_and_not_computed(trim: Trim, slots: int) -> None:
     async def body() -> None:
         setting = Setting(n_slots=slots, trim=trim, cache=CachePlan(ram=1 << 20))

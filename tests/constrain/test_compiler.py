@@ -9,8 +9,8 @@ import pytest
 from constrain_vocabularies import compiler, family_tokenizer, lark
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer
 
-from ds4.constrain.compiler import LONGEST, Compiler
-from ds4.constrain.grammar import Grammar
+from ds4.constrain.compiler import Compiler
+from ds4.constrain.grammar import LONGEST, Grammar
 from ds4.constrain.guide import LONGEST_REASON
 from ds4.core.errors import BadRequest, EngineError
 

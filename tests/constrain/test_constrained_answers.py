@@ -26,6 +26,7 @@ from ds4.core.constraint import Calls, Constraint, Signature, Syntax
 from ds4.core.errors import BadRequest
 from ds4.core.messages import ToolCall
 from ds4.prompt.layouts.calls import call_parts
+from thorough import THOROUGH
 
 every_model = pytest.mark.parametrize("model", MODELS)
 NASTY = ["a", "ab", 'x"<y', "</parameter>", "</arg_value>", "</｜DSML｜parameter>", "\n\n z", "1", "😀\\"]
@@ -84,7 +85,7 @@ def call_text(model: str, *arguments: object) -> str:
 
 @every_model
 def test_calls_that_are_demanded_come(model: str) -> None:
-    for seed in range(2):
+    for seed in range(2 if THOROUGH else 1):
         found = answer(model, must_call(*TOOLS), Start(), seed)
         assert found.calls
         assert not found.text
@@ -101,7 +102,9 @@ def test_one_call_behind_reasoning(model: str) -> None:
 
 @every_model
 def test_reasoning_may_come_or_not(model: str) -> None:
-    said = [answer(model, must_call(NOTHING, single=True), Start(may_reason=True), seed) for seed in range(8)]
+    said: list[Answer] = []
+    while len(said) < 8 and (THOROUGH or len({bool(each.reasoning) for each in said}) < 2):
+        said.append(answer(model, must_call(NOTHING, single=True), Start(may_reason=True), len(said)))
     assert {bool(each.reasoning) for each in said} == {True, False}
     assert all(each.calls == [("nothing", {})] and not each.text for each in said)
 

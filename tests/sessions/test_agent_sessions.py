@@ -5,7 +5,6 @@ HYPOTHESIS_PROFILE=thorough plays every session on every machine.
 
 import asyncio
 import json
-import os
 from dataclasses import replace
 
 import pytest
@@ -15,6 +14,7 @@ from steps import PI, SESSIONS, Session, Step
 
 from ds4.core.step import Trim
 from ds4.core.usage import CacheSource, MissReason
+from thorough import THOROUGH
 
 MARKERS = 32
 """Tokens of a template that a turn may cost beside its new ones."""
@@ -22,7 +22,6 @@ LAST_MARK = 512
 """A memory that cannot be cut back is at most so many rows in front of what changed."""
 FAMILIES = ("deepseek-v4", "glm-5.2", "qwen3.8", "deepseek-v4.1", "glm-5.3", "chatml")
 MACHINES = [Machine(family, trim, n_slots) for family in FAMILIES for trim in Trim for n_slots in (2, 1)]
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 FEW = [(session, MACHINES[(7 * n) % len(MACHINES)]) for n, session in enumerate(SESSIONS)][1::3]
 CELLS = [(session, machine) for session in SESSIONS for machine in MACHINES] if THOROUGH else FEW
 

@@ -22,8 +22,9 @@ from ds4.kv.disk.settings import DiskSettings
 from ds4.kv.disk.vault import User, Vault
 from ds4.observe.records import CheckpointEvicted, Record, Stored
 from ds4.testing.clock import FakeClock
+from thorough import THOROUGH
 
-SAVES = int(os.environ.get("SOAK_REQUESTS", "150"))
+SAVES = int(os.environ.get("SOAK_REQUESTS", "150" if THOROUGH else "80"))
 SPACE = 1 << 20
 OWNER = Identity("model", "quant", "layout")
 LAYOUT = layout_for(Trim.ANY, 0)

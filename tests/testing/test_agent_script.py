@@ -8,6 +8,7 @@ import pytest
 
 from ds4.testing.agent_script import DONE, reply
 from ds4.testing.inside import Setting, inside
+from thorough import pairs
 
 FAMILIES = ("deepseek-v4", "deepseek-v4.1", "glm-5.2", "qwen3.8", "chatml")
 ASK = "Create a file named note.txt whose content is the single word: hello   Then answer."
@@ -48,19 +49,16 @@ def test_it_calls_a_shell_and_answers(family: str) -> None:
     assert second["content"][-1]["text"] == DONE
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(
-    ("made", "arguments"),
-    [
-        (tool("write_file", EDITOR, "file_path", "content"), {"file_path": "note.txt", "content": "hello"}),
-        (
-            tool("shell", ARGV, "command", "why"),
-            {"command": ["bash", "-lc", COMMAND], "why": "Makes a file."},
-        ),
-        (tool("run_commands", SEVERAL, "commands"), {"commands": [COMMAND]}),
-    ],
+CALLS = (
+    (tool("write_file", EDITOR, "file_path", "content"), {"file_path": "note.txt", "content": "hello"}),
+    (tool("shell", ARGV, "command", "why"), {"command": ["bash", "-lc", COMMAND], "why": "Makes a file."}),
+    (tool("run_commands", SEVERAL, "commands"), {"commands": [COMMAND]}),
 )
-def test_it_fills_in_what_the_tool_asks_for(family: str, made: Any, arguments: Any) -> None:
+
+
+@pytest.mark.parametrize(("family", "call"), pairs(FAMILIES, CALLS))
+def test_it_fills_in_what_the_tool_asks_for(family: str, call: tuple[Any, Any]) -> None:
+    made, arguments = call
     first, _ = asyncio.run(answers(family, made))
     assert json.loads(json.dumps(first["content"][-1]["input"])) == arguments
 

@@ -26,7 +26,9 @@ class Row:
     def _fed(self, item: Item) -> Fed:
         items: Sequence[Item] = (item,)
         for decoder in self._decoders:
-            items = _fed_all(decoder, items)
+            if not items:
+                break
+            items = decoder.feed(items[0]) if len(items) == 1 else _fed_all(decoder, items)
         return self._sorted(items)
 
     def _sorted(self, items: Sequence[Item]) -> Fed:

@@ -4,7 +4,6 @@ HYPOTHESIS_PROFILE=thorough takes both drafts, and more samples.
 """
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,8 @@ from schema_machine import Machine, Verdict, attempt
 from ds4.constrain.schema import Cleaned
 from ds4.constrain.schema.keywords import KEYWORDS, Status
 from ds4.core.errors import BadRequest
+from thorough import THOROUGH
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 DRAFTS = ("draft2020-12", "draft7") if THOROUGH else ("draft2020-12",)
 SAMPLES = 30 if THOROUGH else 1
 DIALECTS = {"draft2020-12": {}, "draft7": {"$schema": "http://json-schema.org/draft-07/schema#"}}

@@ -8,6 +8,7 @@ So the answer depends on the tokens alone, not on how they came into the slot.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
@@ -206,11 +207,17 @@ def _info(options: ScriptedOptions, script: Script, tokenizer: Tokenizer) -> Mod
 
 def _identity(options: ScriptedOptions, tokenizer: Tokenizer) -> Identity:
     """A state is a function of the tokens, so whose it is depends on what the tokens stand for."""
-    pieces = blake2b(options.family.name.encode(), digest_size=16)
-    for token in range(tokenizer.n_vocab):
-        piece = tokenizer.piece(token)
-        pieces.update(len(piece).to_bytes(4, "little") + piece)
-    return Identity(pieces.hexdigest(), "scripted", _layout_words(layout_for(options.trim, options.window)))
+    pieces = _digest(options.family.name, tuple(map(tokenizer.piece, range(tokenizer.n_vocab))))
+    return Identity(pieces, "scripted", _layout_words(layout_for(options.trim, options.window)))
+
+
+@lru_cache(maxsize=16)
+def _digest(family: str, pieces: tuple[bytes, ...]) -> str:
+    """Remembered, since engines are made by the hundred where nothing but the script differs."""
+    digest = blake2b(family.encode(), digest_size=16)
+    for piece in pieces:
+        digest.update(len(piece).to_bytes(4, "little") + piece)
+    return digest.hexdigest()
 
 
 def _layout_words(layout: Layout) -> str:
