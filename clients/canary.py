@@ -1,4 +1,4 @@
-"""compatcanary's probes of the OpenAI endpoints, except for what is known not to be there yet."""
+"""compatcanary's probes of the OpenAI endpoints."""
 
 import json
 import urllib.request
@@ -12,8 +12,6 @@ from clients.report import Line, Outcome
 NAME = "compatcanary"
 PACKAGES = Packages(NAME, "npm", ("compatcanary@0.2.2",))
 PROBES = 7
-NOT_YET: Mapping[str, str] = {}
-"""By probe."""
 
 
 def scan(installed: Installed, url: str, family: str, patience: float) -> Iterator[Line]:
@@ -35,17 +33,11 @@ def _listed(url: str) -> str:
 
 
 def judged(result: Mapping[str, Any], family: str) -> Line:
-    """A warning counts as a failure. So does a pass of what is said not to be there."""
+    """A warning counts as a failure."""
     probe, passed = str(result["id"]), result["status"] == "pass"
     seconds = float(result.get("durationMs", 0)) / 1000
-    expected = NOT_YET.get(probe)
-    if expected is None:
-        outcome = Outcome.OK if passed else Outcome.FAILED
-        note = probe if passed else f"{probe}: {result.get('summary')}"
-    elif passed:
-        outcome, note = Outcome.FAILED, f"{probe} passes now: take it off the list"
-    else:
-        outcome, note = Outcome.NOT_YET, f"{probe}: {expected}"
+    outcome = Outcome.OK if passed else Outcome.FAILED
+    note = probe if passed else f"{probe}: {result.get('summary')}"
     return Line(NAME, probe.partition(".")[0], family, outcome, seconds, note)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from ds4.constrain.grammar import check_length
 from ds4.constrain.lark import json, literal, one_of
 from ds4.constrain.names import is_readable
 from ds4.constrain.schema import cleaned
@@ -41,7 +42,11 @@ def call_rules(sheet: Sheet, calls: Calls, *, beside_json: bool = False) -> Call
     # A call that is bare JSON must come in the same pieces as other JSON, or the library would not see both.
     opens = "" if beside_json and sheet.is_bare else written.opens
     head = partial(_head, sheet, in_pieces=not opens)
-    possible = [rule for tool in calls.tools if (rule := _tool(sheet, tool, head, required=calls.required))]
+    possible = []
+    for tool in calls.tools:
+        if rule := _tool(sheet, tool, head, required=calls.required):
+            possible.append(rule)
+        check_length(lark.size, tool.path if len(calls.tools) == 1 else "tools")
     if not possible:
         return None
     call = lark.rule("call", one_of(possible))

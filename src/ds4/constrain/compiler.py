@@ -18,7 +18,8 @@ from time import thread_time
 import numpy as np
 from llguidance import LLMatcher, LLParserLimits
 
-from ds4.constrain.grammar import Grammar
+from ds4.constrain.deep import deep
+from ds4.constrain.grammar import LONGEST, Grammar
 from ds4.constrain.guide import MatcherGuide, Spending, reason
 from ds4.constrain.style import Words
 from ds4.constrain.vocabulary import Vocabulary
@@ -26,9 +27,6 @@ from ds4.core.errors import BadRequest
 from ds4.core.ports import Guide, Tokenizer
 
 KEPT = 32
-LONGEST = 400_000
-"""Characters of a grammar. The slowest known ones (tens of thousands of literals) take about a second at this
-size; all tools of an agent are a quarter of it."""
 LIMITS = LLParserLimits(
     initial_lexer_fuel=300_000,
     step_lexer_fuel=100_000,
@@ -123,7 +121,7 @@ class _Compiled:
         """Raises _Refused."""
         with self._lock:
             if self._matcher is None and not self._refused:
-                self._make(text)
+                deep(lambda: self._make(text))
             if self._matcher is None:
                 raise _Refused(self._refused)
             return self._matcher.deep_copy()

@@ -1,7 +1,8 @@
 """The form of an answer's text, and callers' grammars of any kind."""
 
-from llguidance.gbnf_to_lark import GbnfToLarkError, gbnf_to_lark
-
+from ds4.constrain.foreign import checked
+from ds4.constrain.gbnf import from_gbnf
+from ds4.constrain.grammar import check_length
 from ds4.constrain.lark import Lark, json, regex
 from ds4.constrain.schema import cleaned
 from ds4.core.constraint import Form, Syntax
@@ -16,18 +17,15 @@ def form_rule(lark: Lark, form: Form) -> str:
     schema = cleaned(form.text, form.path, strict=True).schema
     if schema is False:
         raise BadRequest(f"{form.path} allows no answer at all", param=form.path)
-    return json(schema, SPACED)
+    rule = json(schema, SPACED)
+    check_length(len(rule), form.path)
+    return rule
 
 
 def foreign(lark: Lark, form: Form) -> str:
     """A grammar that is no schema. Raises BadRequest."""
+    check_length(len(form.text), form.path)
     if form.syntax is Syntax.REGEX:
         return lark.terminal("form", regex(form.text))
-    return lark.foreign(_from_gbnf(form) if form.syntax is Syntax.GBNF else form.text)
-
-
-def _from_gbnf(form: Form) -> str:
-    try:
-        return gbnf_to_lark(form.text)
-    except GbnfToLarkError as error:
-        raise BadRequest(f"{form.path} is no GBNF: {error}", param=form.path) from error
+    text = from_gbnf(form.text, form.path) if form.syntax is Syntax.GBNF else form.text
+    return lark.foreign(checked(text, form.path))

@@ -39,6 +39,12 @@ class Lark:
         self._named: dict[tuple[Kind, str], str] = {}
         self._lines: list[str] = []
         self._others: list[dict[str, str]] = []
+        self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Characters of what is written so far."""
+        return self._size
 
     def rule(self, hint: str, expression: str) -> str:
         return self._define(hint, Kind.RULE, expression)
@@ -53,6 +59,7 @@ class Lark:
         """A caller's grammar, which stands in its own names."""
         name = f"g{len(self._others)}"
         self._others.append({"name": name, "lark_grammar": grammar})
+        self._size += len(grammar)
         return f"@{name}"
 
     def markup(self, text: str, *more: str) -> str:
@@ -89,6 +96,7 @@ class Lark:
         if (kind, body) not in self._named:
             self._named[kind, body] = name = self._unused(hint, kind)
             self._lines.append(f"{name}{'[lazy]' if kind is Kind.LAZY else ''}: {body}")
+            self._size += len(self._lines[-1])
         return self._named[kind, body]
 
     def _unused(self, hint: str, kind: Kind) -> str:
