@@ -95,6 +95,18 @@ def test_a_format_with_channels_may_reason_unless_told_not_to(thinks: bool | Non
     assert asked.allows(guide, "<|channel|>final<|message|>yes")
 
 
+@pytest.mark.parametrize(
+    ("required", "thinks", "may"), [(False, None, True), (False, False, False), (True, None, False)]
+)
+def test_a_model_that_chooses_to_call_may_choose_to_reason(
+    required: bool, thinks: bool | None, may: bool
+) -> None:
+    calls = Calls((Signature("stock", '{"type": "object"}', strict=True),), required=required)
+    asked = Asked("chatml")
+    guide = asked.guide("<|im_start|>assistant\n", Constraint(calls=calls), thinks=thinks)
+    assert asked.allows(guide, "<think>\nhm") is may
+
+
 def test_raw_completions_do_not_reason() -> None:
     asked = Asked()
     guide = asked.guide("<think>", kind=JobKind.COMPLETION, thinks=True)

@@ -73,3 +73,16 @@ def test_a_strict_tool_is_refused_also_where_no_call_is_demanded() -> None:
     assert refused(
         "chatml", signature("t", {"type": "object", "uniqueItems": True}, strict=True), demanded=False
     )
+
+
+@pytest.mark.parametrize("model", ["chatml", "deepseek-v4.1", "glm-5.2", "qwen3.8"])
+def test_an_empty_list_of_parameters_means_none(model: str) -> None:
+    none = {"type": "object", "properties": {}}
+    closed = compiled(model, must_call(signature("t", none | {"additionalProperties": False}))).text
+    assert compiled(model, must_call(signature("t", none))).text == closed
+    assert (
+        compiled(model, must_call(signature("t", none | {"required": [], "description": "x"}))).text == closed
+    )
+    others: list[dict[str, object]] = [{"additionalProperties": True}, {"patternProperties": {"^x": {}}}]
+    for more in others:
+        assert compiled(model, must_call(signature("t", none | more))).text != closed

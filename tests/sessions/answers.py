@@ -11,8 +11,13 @@ from recordings import Json
 from ds4.testing.agent_script import MARKUPS, Markup
 
 _TAGGED = re.compile(r"<think>\n(.*)\n</think>", re.DOTALL)
-_JOINTS = tuple((f"\n</｜DSML｜{block}>\n\n<｜DSML｜{block}>", "") for block in ("tool_calls", " calls"))
-"""Calls of one answer share a block."""
+_JOINTS = (
+    *((f"\n</｜DSML｜{block}>\n\n<｜DSML｜{block}>", "") for block in ("tool_calls", " calls")),
+    ("\n<arg_key>", "<arg_key>"),
+    ("</arg_key>\n", "</arg_key>"),
+    ("</arg_value>\n", "</arg_value>"),
+)
+"""Calls of one answer share a block. Strict tools leave no choice of blanks."""
 
 
 @dataclass(frozen=True)

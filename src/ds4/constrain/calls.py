@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+import orjson
+
 from ds4.constrain.grammar import check_length
 from ds4.constrain.lark import json, literal, one_of
 from ds4.constrain.names import is_readable
@@ -23,6 +25,8 @@ from ds4.core.errors import Unsupported
 
 _PIECES = re.compile(r'"[^"]*"|[:,] ?|[{}]')
 """Of JSON."""
+
+_NAMES_MORE = frozenset({"$ref", "additionalProperties", "allOf", "anyOf", "oneOf", "patternProperties"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +103,20 @@ def _call(sheet: Sheet, tool: Signature, *, required: bool) -> str:
 def _schema(sheet: Sheet, tool: Signature, *, required: bool) -> Schema:
     if tool.text is not None:
         return _of_text(sheet, tool.text, required=required)
-    found = cleaned(tool.schema, tool.path, strict=tool.strict)
+    found = cleaned(_closed(tool.schema), tool.path, strict=tool.strict)
     sheet.dropped.extend(found.dropped)
     return found.schema
+
+
+def _closed(schema: str) -> str:
+    """A list of parameters that is empty means that there are none, if nothing else could name some."""
+    try:
+        given = orjson.loads(schema or "{}")
+    except orjson.JSONDecodeError:
+        return schema
+    if not isinstance(given, dict) or given.get("properties") != {} or _NAMES_MORE & given.keys():
+        return schema
+    return orjson.dumps({**given, "additionalProperties": False}).decode()
 
 
 def _of_text(sheet: Sheet, form: Form, *, required: bool) -> Schema:

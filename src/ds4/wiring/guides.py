@@ -59,9 +59,14 @@ def guides(
 
 
 def _start(style: AnswerStyle, wished: Wished, in_reasoning: bool) -> Start:
-    """A format with channels can always reason, unless it is told not to; others only where they are told to
-    and the prompt leaves the beginning to them."""
-    may = wished.thinks is not False if style.tools.channels else wished.thinks is True
+    """Where the prompt leaves it to the model, it may reason if it is told to. Unless it is told not
+    to, it also may in a format with channels, and where only the calls it chooses to make are held to a form."""
+    constraint = wished.constraint
+    demanded = constraint is not None and (
+        constraint.form is not None or (constraint.calls is not None and constraint.calls.required)
+    )
+    of_itself = style.tools.channels is not None or not demanded
+    may = wished.thinks is True or (of_itself and wished.thinks is not False)
     return Start(in_reasoning, may and not in_reasoning, wished.begun)
 
 
