@@ -59,8 +59,8 @@ def guides(
 
 
 def _start(style: AnswerStyle, wished: Wished, in_reasoning: bool) -> Start:
-    """Where the prompt leaves it to the model, it may reason if it is told to. Unless it is told not
-    to, it also may in a format with channels, and where only the calls it chooses to make are held to a form."""
+    """Where the prompt leaves it to the model, it may reason if it is told to. Unless told not to, it
+    also may in a format with channels, and where only calls that it chooses to make are held to a form."""
     constraint = wished.constraint
     demanded = constraint is not None and (
         constraint.form is not None or (constraint.calls is not None and constraint.calls.required)
