@@ -1,11 +1,14 @@
 import threading
 from collections import Counter
+from collections.abc import Mapping
 
+import numpy as np
 import pytest
-from constrain_vocabularies import SpacedTokenizer, family_tokenizer, markup
+from constrain_vocabularies import SpacedTokenizer, family_tokenizer, lark, markup
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ds4.constrain.compiler import Compiler
 from ds4.constrain.vocabulary import Vocabulary, words
 from ds4.core.ports import Tokenizer
 from ds4.formats.registry import family_named
@@ -89,3 +92,29 @@ def test_many_who_ask_at_once_get_one_library() -> None:
         thread.join()
     assert len(set(map(id, found))) == 1
     assert asked[Counting.eos] == 1
+
+
+class EndlessTokenizer(SpacedTokenizer):
+    """Of a model that never ends by itself."""
+
+    eos = None  # type: ignore[assignment]
+    controls: Mapping[str, int] = {}
+
+    def is_control(self, token: int) -> bool:  # noqa: ARG002
+        return False
+
+    def is_eog(self, token: int) -> bool:  # noqa: ARG002
+        return False
+
+    def encode_plain(self, text: str) -> list[int]:
+        return list(text.encode())
+
+
+def test_a_vocabulary_needs_no_end() -> None:
+    guide = Compiler(EndlessTokenizer(), ()).guide(lark('start: "ab" /[0-9]+/ "c"'), "grammar")
+    for token in b"ab1":
+        assert guide.allows(token)
+        guide.accept(token)
+    assert sorted(np.flatnonzero(guide.allowed())) == sorted(b"0123456789c")
+    guide.accept(ord("c"))
+    assert guide.done

@@ -27,7 +27,7 @@ from ds4.api.responses.store import Item, Stored
 folder, name = sys.argv[1:]
 store = open_store(Path(folder), lambda record: sys.exit(repr(record)))
 for number in itertools.count():
-    item = Item(f"msg_{name}_{number}", b"x" * 1000)
+    item = Item(f"msg_{name}_{number}", b'{"text": "' + b"x" * 1000 + b'"}')
     store.put("", Stored(f"resp_{name}_{number}", b"{}", (), (), (item,)))
     store.flush()
     print(number, flush=True)

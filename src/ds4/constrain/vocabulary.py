@@ -3,6 +3,7 @@
 Rules:
 - Special are CONTROL entries, end tokens, and USER_DEFINED entries that are part of the format's markup: no
   text of a grammar ever matches one of them, a grammar names them by their ids.
+- The library must have an end token. A vocabulary without one gets it as an entry more, which no mask shows.
 - Forced text must become the tokens that a model would write. What the tokenizer gives is taken only where it
   spells just that text; some put a space in front of whatever they encode.
 - The library calls back from its own code, where an exception would be a crash.
@@ -18,6 +19,7 @@ from ds4.constrain.style import Words
 from ds4.core.ports import Tokenizer
 from ds4.formats.spellings import Spellings
 
+_END = b"<end>"
 LINE = "\n"
 """Merges with nothing that follows it: behind it a text is encoded as in the middle of another."""
 
@@ -66,9 +68,12 @@ class _Entries:
     bos_token_id = None
 
     def __init__(self, tokenizer: Tokenizer, known: Words) -> None:
-        self.eos_token_id = known.ends[0]
         self.tokens = [tokenizer.piece(token) for token in range(tokenizer.n_vocab)]
-        self.special_token_ids = sorted({*known.ids.values(), *known.ends})
+        self.ends = known.ends or (tokenizer.n_vocab,)
+        if not known.ends:
+            self.tokens.append(_END)
+        self.eos_token_id = self.ends[0]
+        self.special_token_ids = sorted({*known.ids.values(), *self.ends})
         self.library: LLTokenizer | None = None
         self._tokenizer = tokenizer
         self._line = tokenizer.encode_plain(LINE)
@@ -87,7 +92,7 @@ class _Entries:
 
 def _built(tokenizer: Tokenizer, known: Words) -> LLTokenizer:
     entries = _Entries(tokenizer, known)
-    entries.library = LLTokenizer(TokenizerWrapper(entries), eos_token=list(known.ends))
+    entries.library = LLTokenizer(TokenizerWrapper(entries), eos_token=list(entries.ends))
     return entries.library
 
 
