@@ -69,7 +69,7 @@ TOOLS: Any = [
         "type": "custom",
         "name": "apply_patch",
         "description": "Edits files.",
-        "format": {"type": "grammar", "syntax": "lark", "definition": "start: /(.|\\n)+/"},
+        "format": {"type": "text"},
     },
     {"type": "web_search"},
 ]
