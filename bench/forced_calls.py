@@ -10,6 +10,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from bench.talk import Call
 from ds4.testing.asgi import Client
 
 Json = dict[str, Any]
@@ -144,13 +145,6 @@ async def checked(client: Client, seed: int, way: Way) -> "list[Checked]":
         Checked(answer, tuple(faults(answer, names, way)), cut=way.cut and answer.finish == "length")
         for answer in found
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    id: str
-    name: str
-    arguments: str
 
 
 @dataclass(frozen=True, slots=True)

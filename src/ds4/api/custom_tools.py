@@ -1,16 +1,15 @@
 """Custom tools: they take raw text, perhaps of a grammar.
 
-The model only knows functions. To it a custom tool is one with a single string parameter, `input`, whose
+The model only knows functions. To it a custom tool is one with the single string parameter INPUT, whose
 description shows the grammar; that the grammar is kept to is the constraint's affair.
 """
 
 from collections.abc import Mapping
 
 from ds4.api.body import JsonObject
-from ds4.core.constraint import Form, Syntax
+from ds4.core.constraint import INPUT, Form, Syntax
 from ds4.core.errors import BadRequest
 
-INPUT = "input"
 _RAW = "The raw text the tool is given, exactly as it is: no JSON, no quotes, no code fence around it."
 _SYNTAXES: Mapping[object, Syntax] = {"lark": Syntax.LARK, "regex": Syntax.REGEX}
 

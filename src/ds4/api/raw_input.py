@@ -10,7 +10,7 @@ import re
 
 import orjson
 
-from ds4.api.custom_tools import INPUT
+from ds4.core.constraint import INPUT
 
 _HEAD = re.compile(rf'\{{\s*"{INPUT}"\s*:\s*"')
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}

@@ -19,8 +19,8 @@ from ds4.constrain.names import is_readable
 from ds4.constrain.schema import cleaned
 from ds4.constrain.schema.document import Schema
 from ds4.constrain.sheet import Sheet
-from ds4.constrain.tagged import INPUT, Impossible, Tagged
-from ds4.core.constraint import Calls, Form, Signature, Syntax
+from ds4.constrain.tagged import Impossible, Tagged
+from ds4.core.constraint import INPUT, Calls, Form, Signature, Syntax
 from ds4.core.errors import Unsupported
 
 _PIECES = re.compile(r'"[^"]*"|[:,] ?|[{}]')

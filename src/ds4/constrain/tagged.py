@@ -17,13 +17,10 @@ from ds4.constrain.schema import Parameter, Parameters, parameters, string_part
 from ds4.constrain.schema.document import Schema
 from ds4.constrain.sheet import Sheet
 from ds4.constrain.values import Values
-from ds4.core.constraint import Form, Signature, Syntax
+from ds4.core.constraint import INPUT, Form, Signature, Syntax
 from ds4.core.errors import Unsupported
 from ds4.formats.declared import UNKNOWN, Types, declared
 from ds4.formats.written import Parameters as Markup
-
-INPUT = "input"
-"""The one parameter of a tool that takes text."""
 
 
 class Impossible(Exception):

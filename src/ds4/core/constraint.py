@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+INPUT = "input"
+"""The one parameter of a tool that takes text: the model knows it as a function."""
+
 
 class Syntax(StrEnum):
     """The language a form is written in."""
@@ -31,7 +34,7 @@ class Signature:
 
     `schema` is that of its arguments, as JSON; empty where the caller gave none. `strict`: a guarantee;
     otherwise keywords that cannot be enforced are dropped. `path` is the schema's field in the request.
-    `text`: the tool has one string parameter, `input`, and this is what it must match.
+    `text`: the tool has the one string parameter INPUT, and this is what it must match.
     """
 
     name: str
@@ -57,3 +60,8 @@ class Constraint:
 
     form: Form | None = None
     calls: Calls | None = None
+
+    @property
+    def leaves_a_choice(self) -> bool:
+        """Whether the answer may be any text: only calls, if it makes some, are held to anything."""
+        return self.form is None and not (self.calls and self.calls.required)

@@ -61,11 +61,8 @@ def guides(
 def _start(style: AnswerStyle, wished: Wished, in_reasoning: bool) -> Start:
     """Where the prompt leaves it to the model, it may reason if it is told to. Unless told not to, it
     also may in a format with channels, and where only calls that it chooses to make are held to a form."""
-    constraint = wished.constraint
-    demanded = constraint is not None and (
-        constraint.form is not None or (constraint.calls is not None and constraint.calls.required)
-    )
-    of_itself = style.tools.channels is not None or not demanded
+    free = wished.constraint is None or wished.constraint.leaves_a_choice
+    of_itself = style.tools.channels is not None or free
     may = wished.thinks is True or (of_itself and wished.thinks is not False)
     return Start(in_reasoning, may and not in_reasoning, wished.begun)
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import orjson
 from pydantic import Field
 
-from ds4.api.custom_tools import INPUT
 from ds4.api.validate import Body
+from ds4.core.constraint import INPUT
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Message, Role, TextPart, ToolCall
 

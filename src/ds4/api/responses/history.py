@@ -10,12 +10,12 @@ from types import MappingProxyType
 import orjson
 
 from ds4.api.body import JsonObject
-from ds4.api.custom_tools import INPUT
 from ds4.api.responses.content import message_text, output_text
 from ds4.api.responses.toolbox import Toolbox
 from ds4.api.responses.tools import SEARCH
 from ds4.api.responses.turns import Turns, content_of
 from ds4.api.sealed import Seals
+from ds4.core.constraint import INPUT
 from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role, TextPart, Tool
 
