@@ -65,7 +65,16 @@ class Bench:
         floor = await self._thread.call(lambda: bare.run(engine, self._load(streams, tokens)))
         backend = self._thread.serve(engine, wiring.limits(self._config, engine), 64)
         parts = wiring.services(
-            self._config, self._plan, engine, backend, wiring.new_ids(), ignore, self._journal, Access(), None
+            self._config,
+            self._plan,
+            engine,
+            backend,
+            wiring.new_ids(),
+            ignore,
+            self._journal,
+            Access(),
+            None,
+            vocabulary=engine.tokenizer,
         )
         app = build_app(parts)
         within = await inside.run(app, self._load(streams, tokens))

@@ -108,7 +108,17 @@ class Bench:
         backend = thread.serve(engine, limits, 64, cache, make=watch.scheduler)
         ids, journal = watch.ids(wiring.new_ids()), Journal(watch.clock)
         parts = wiring.services(
-            config, self._plan, engine, backend, ids, ignore, journal, Access(), None, watch.clock
+            config,
+            self._plan,
+            engine,
+            backend,
+            ids,
+            ignore,
+            journal,
+            Access(),
+            None,
+            watch.clock,
+            vocabulary=opened.tokenizer,
         )
         watch.begin(lambda: trace_head(config, self._plan, opened, parts, limits, cache))
         return watch.app(build_app(watch.services(parts)))

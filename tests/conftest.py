@@ -57,3 +57,8 @@ def pytest_collection() -> Generator[None, object, object]:
         # What a test makes is mostly gone with its last reference: looking for cycles may wait.
         gc.set_threshold(20_000, 20, 20)
         gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """Or what libraries hold until the end would be found unclosed behind the closing line."""
+    gc.unfreeze()

@@ -176,7 +176,7 @@ class Program:
             cache.notebook,
             watch.clock,
             # Unwatched: a trace would note every piece of it.
-            opened.tokenizer,
+            vocabulary=opened.tokenizer,
         )
         for text in start_lines(
             engine.info, engine.caps, memory, asked_ctx=config.ctx, quantum=limits.quantum, chunk=limits.chunk

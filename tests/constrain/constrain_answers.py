@@ -33,6 +33,7 @@ from ds4.formats.tools.llama_json import LLAMA_JSON
 from ds4.formats.tools.mistral import MISTRAL
 from ds4.formats.tools.registry import TOOL_FORMATS
 from ds4.parsing.answer import AnswerSpec, answer_reader
+from ds4.parsing.assured import Assured
 from ds4.testing.ids import SequentialIds
 
 _HARMONY_IDS = (
@@ -119,7 +120,7 @@ def style(model: str) -> Style:
 
 
 def compiled(model: str, constraint: Constraint, start: Start = AT_ONCE) -> Grammar:
-    return grammar(constraint, style(model), start, compiler(model).words)
+    return grammar(constraint, style(model), start, compiler(model).words, compiler(model).can_end)
 
 
 def guide(model: str, constraint: Constraint, start: Start = AT_ONCE) -> Guide:
@@ -232,7 +233,7 @@ def read(
             reasoning_open,
             tuple(Tool(tool.name, _raw(tool)) for tool in tools),
             malformed=malformed.append,
-            sound=True,
+            assured=Assured(sound=True),
         )
     )
     feds: list[Fed] = []

@@ -8,6 +8,7 @@ from ds4.formats.markup import ToolFormat
 from ds4.formats.reasoning import THINK
 from ds4.formats.tools.registry import TOOL_FORMATS
 from ds4.parsing.answer import AnswerSpec, answer_reader
+from ds4.parsing.assured import Assured
 from ds4.testing.ids import SequentialIds
 from thorough import some_of
 
@@ -23,7 +24,12 @@ def written(tools: ToolFormat, *names: str) -> bytes:
 
 def texts(tools: ToolFormat, data: bytes, *, wordless: bool, reasoning_open: bool = False) -> list[str]:
     spec = AnswerSpec(
-        SequentialIds(), THINK, tools, reasoning_open=reasoning_open, tools=TOOLS, wordless=wordless
+        SequentialIds(),
+        THINK,
+        tools,
+        reasoning_open=reasoning_open,
+        tools=TOOLS,
+        assured=Assured(wordless=wordless),
     )
     events = run(answer_reader(spec), [data[at : at + 1] for at in range(len(data))], cut=True).events
     return [event.text for event in events if isinstance(event, Text)]
@@ -39,7 +45,12 @@ def test_the_front_of_a_call_is_no_text(tools: ToolFormat) -> None:
 
 def test_reasoning_that_is_cut_is_told() -> None:
     spec = AnswerSpec(
-        SequentialIds(), THINK, TOOL_FORMATS[0], reasoning_open=True, tools=TOOLS, wordless=True
+        SequentialIds(),
+        THINK,
+        TOOL_FORMATS[0],
+        reasoning_open=True,
+        tools=TOOLS,
+        assured=Assured(wordless=True),
     )
     assert run(answer_reader(spec), [b"Well</th"], cut=True).events == (Reasoning("Well</th"),)
 
@@ -47,6 +58,6 @@ def test_reasoning_that_is_cut_is_told() -> None:
 @pytest.mark.parametrize("tools", TOOL_FORMATS, ids=lambda tools: tools.name)
 def test_a_whole_answer_is_read_as_ever(tools: ToolFormat) -> None:
     for wordless in (False, True):
-        spec = AnswerSpec(SequentialIds(), THINK, tools, tools=TOOLS, wordless=wordless)
+        spec = AnswerSpec(SequentialIds(), THINK, tools, tools=TOOLS, assured=Assured(wordless=wordless))
         events = run(answer_reader(spec), [written(tools, "stock")]).events
         assert [event for event in events if isinstance(event, ToolEnd | Text)] == [ToolEnd(0)]

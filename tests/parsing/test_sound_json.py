@@ -9,6 +9,7 @@ from ds4.core.events import ToolArgs
 from ds4.formats.reasoning import THINK
 from ds4.formats.tools.registry import tool_format_named
 from ds4.parsing.answer import AnswerSpec, answer_reader
+from ds4.parsing.assured import Assured
 from ds4.testing.ids import SequentialIds
 
 DSML = (
@@ -28,7 +29,9 @@ FORMATS = {
 
 
 def read(name: str, raw: str, *, sound: bool, size: int = 1) -> Outcome:
-    spec = AnswerSpec(SequentialIds(), THINK, tool_format_named(name), tools=TOOLS, sound=sound)
+    spec = AnswerSpec(
+        SequentialIds(), THINK, tool_format_named(name), tools=TOOLS, assured=Assured(sound=sound)
+    )
     data = raw.encode()
     return run(answer_reader(spec), [data[at : at + size] for at in range(0, len(data), size)])
 

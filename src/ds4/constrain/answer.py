@@ -15,7 +15,7 @@ from ds4.constrain.calls import CallRules, call_rules
 from ds4.constrain.forms import form_rule
 from ds4.constrain.grammar import Grammar
 from ds4.constrain.lark import Lark, choice, one_of, regex, tokens
-from ds4.constrain.sheet import Sheet, spellings
+from ds4.constrain.sheet import CanEnd, Sheet, spellings
 from ds4.constrain.style import Start, Style, Words
 from ds4.core.constraint import Calls, Constraint
 from ds4.core.errors import Unsupported
@@ -23,9 +23,9 @@ from ds4.core.errors import Unsupported
 _BLANKS = r"\s*"
 
 
-def grammar(constraint: Constraint, style: Style, start: Start, words: Words) -> Grammar:
+def grammar(constraint: Constraint, style: Style, start: Start, words: Words, can_end: CanEnd) -> Grammar:
     """Raises BadRequest and Unsupported, which name the field of the request."""
-    sheet = Sheet(Lark(words), words, style.tool_format)
+    sheet = Sheet(Lark(words), words, style.tool_format, can_end)
     answer = one_of(_answers(sheet, constraint, style, begun=bool(start.begun)))
     begin = _reasoning(sheet, style, start)
     text = sheet.lark.text(f"{begin} {answer}".strip())

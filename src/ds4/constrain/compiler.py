@@ -18,9 +18,11 @@ from time import thread_time
 import numpy as np
 from llguidance import LLMatcher, LLParserLimits
 
+from ds4.constrain.closing import Closing
 from ds4.constrain.deep import deep
 from ds4.constrain.grammar import LONGEST, Grammar
 from ds4.constrain.guide import MatcherGuide, Spending, reason
+from ds4.constrain.lark import Lark
 from ds4.constrain.style import Words
 from ds4.constrain.vocabulary import Vocabulary
 from ds4.core.errors import BadRequest
@@ -86,6 +88,23 @@ class Compiler:
         return MatcherGuide(
             matcher, self._vocabulary, Spending(self._timer, SPENDING, SPENDING_EACH), compiled.spoil
         )
+
+    def can_end(self, grammar: str, markup: str) -> bool:
+        """Whether a caller's grammar, in Lark, ends where `markup` stands behind it (`closing`)."""
+        lark = Lark(self.words)
+        alone = lark.foreign(grammar)
+        closed = f"{alone} {lark.markup(markup)}"
+
+        def tried() -> bool:
+            closing = Closing(
+                self._vocabulary, self._matcher(lark.text(alone)), self._matcher(lark.text(closed)), markup
+            )
+            return closing.can_end()
+
+        return deep(tried)
+
+    def _matcher(self, text: str) -> LLMatcher:
+        return LLMatcher(self._vocabulary.library, text, log_level=0, limits=self._limits)
 
     def _of(self, text: str) -> "_Compiled":
         key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -24,8 +24,14 @@ def form_rule(lark: Lark, form: Form) -> str:
 
 def foreign(lark: Lark, form: Form) -> str:
     """A grammar that is no schema. Raises BadRequest."""
-    check_length(len(form.text), form.path)
     if form.syntax is Syntax.REGEX:
+        check_length(len(form.text), form.path)
         return lark.terminal("form", regex(form.text))
+    return lark.foreign(foreign_text(form))
+
+
+def foreign_text(form: Form) -> str:
+    """A lark or GBNF grammar as the library's Lark. Raises BadRequest."""
+    check_length(len(form.text), form.path)
     text = from_gbnf(form.text, form.path) if form.syntax is Syntax.GBNF else form.text
-    return lark.foreign(checked(text, form.path))
+    return checked(text, form.path)

@@ -1,12 +1,15 @@
 """What everyone who writes a part of an answer's grammar has at hand."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ds4.constrain.lark import Lark
 from ds4.constrain.style import Words
 from ds4.formats.markup import TEXT, Content, Means, Place, Tag, ToolFormat
 from ds4.formats.written import Written
+
+CanEnd = Callable[[str, str], bool]
+"""Whether a caller's grammar, in Lark, can end where this markup ends it (`closing`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,7 @@ class Sheet:
     lark: Lark
     words: Words
     tool_format: ToolFormat
+    can_end: CanEnd
     dropped: list[str] = field(default_factory=list)
 
     @property

@@ -10,7 +10,7 @@ from functools import partial
 
 import orjson
 
-from ds4.constrain.forms import foreign
+from ds4.constrain.forms import foreign_text
 from ds4.constrain.lark import literal, one_of, regex
 from ds4.constrain.names import OTHER, is_readable
 from ds4.constrain.schema import Parameter, Parameters, parameters, string_part
@@ -106,8 +106,13 @@ class Tagged:
     def _text(self, form: Form) -> str:
         if form.syntax is Syntax.REGEX:
             return self._values.ended(INPUT, f"({self._values.bare.exact} & {regex(form.text)})")
-        lark = self._sheet.lark
-        return f"{foreign(lark, form)} {lark.markup(self._markup.closes)}"
+        grammar = foreign_text(form)
+        if self._sheet.can_end(grammar, self._markup.closes):
+            return f"{self._sheet.lark.foreign(grammar)} {self._sheet.lark.markup(self._markup.closes)}"
+        if self._required:
+            raise Unsupported(form.path, "can go on for ever where this model ends a call: give it an end")
+        self._sheet.dropped.append(f"{form.path}: grammar")
+        return self._values.ended(INPUT, self._values.bare.free)
 
     def _lost(self, path: str, keyword: str) -> None:
         if self._tool.strict:

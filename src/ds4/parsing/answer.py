@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ds4.core.messages import Tool
 from ds4.core.ports import Ids, Reader
 from ds4.formats.markup import Reasoning, ToolFormat
+from ds4.parsing.assured import NOTHING, Assured
 from ds4.parsing.calls import Calls
 from ds4.parsing.controls import Controls
 from ds4.parsing.markup import MarkupReader
@@ -27,8 +28,7 @@ class AnswerSpec:
     """`reasoning_open`: the prompt ends inside reasoning (see the function of that name).
 
     Without `tools` tool markup is text. `want_tokens`: each Text names the sampled tokens that
-    begin in it. `malformed` hears, on the engine thread, of text that began like a call. `sound`: the answer
-    is held to a grammar, so that the JSON in its calls is JSON. `wordless`: it is nothing but calls.
+    begin in it. `malformed` hears, on the engine thread, of text that began like a call.
     """
 
     ids: Ids
@@ -39,8 +39,7 @@ class AnswerSpec:
     stops: tuple[str, ...] = ()
     want_tokens: bool = False
     malformed: Callable[[str], None] = _ignore
-    sound: bool = False
-    wordless: bool = False
+    assured: Assured = NOTHING
 
 
 def answer_reader(spec: AnswerSpec) -> Reader:
@@ -48,18 +47,10 @@ def answer_reader(spec: AnswerSpec) -> Reader:
     places = table(spec.tool_format, spec.reasoning, has_tools=bool(spec.tools))
     start = places.opened if spec.reasoning_open else places.start
     calls = Calls(schemas, lambda: spec.ids.new("call_"))
-    walk = Walk(
-        places.spots,
-        start,
-        calls,
-        schemas.names,
-        spec.malformed,
-        sound=spec.sound,
-        wordless=spec.wordless,
-    )
+    walk = Walk(places.spots, start, calls, schemas.names, spec.malformed, spec.assured)
     return Row(
         (
-            Utf8(want_tokens=spec.want_tokens, whole=spec.wordless),
+            Utf8(want_tokens=spec.want_tokens, whole=spec.assured.wordless),
             Controls(markup=places.spellings),
             MarkupReader(walk),
             StopStrings(spec.stops),

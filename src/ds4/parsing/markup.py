@@ -58,7 +58,7 @@ class MarkupReader:
 
     def _end(self, cut: bool) -> Sequence[Item]:
         walk = self._walk
-        if cut and walk.wordless and walk.place.content not in (Content.REASONING, Content.VALUE):
+        if cut and walk.assured.wordless and walk.place.content not in (Content.REASONING, Content.VALUE):
             walk.drop()
         while step(walk) or _decide(walk, cut):
             pass

@@ -26,8 +26,11 @@ def step(walk: Walk) -> bool:
 
 def _text(walk: Walk) -> bool:
     found, count = walk.ahead()
+    place = walk.place
     if count:
         walk.say(walk.held.take(count))
+        if walk.place is not place:
+            return True
     return found is not None and _pass(walk, found)
 
 
@@ -35,7 +38,7 @@ def _value(walk: Walk) -> bool:
     found, count = walk.ahead()
     if count:
         walk.calls.value(walk.held.take(count).text)
-    if found is not None and walk.sound and walk.calls.in_json_string:
+    if found is not None and walk.assured.sound and walk.calls.in_json_string:
         walk.calls.value(walk.held.take(1).text)
         return True
     return found is not None and _pass(walk, found)

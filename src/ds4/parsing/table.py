@@ -8,7 +8,9 @@ from ds4.formats.markup import TEXT, Content, Place, Places, Reasoning, ToolForm
 from ds4.formats.reasoning import OPENED, UNOPENED, reasoning_places
 from ds4.parsing.tags import TagScanner
 
-_PLAIN = {TEXT: Place(Content.TEXT)}
+PLAIN = "plain"
+"""The place of text in which no tag counts."""
+_NO_TAGS = Place(Content.TEXT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +39,12 @@ def table(tools: ToolFormat, reasoning: Reasoning, *, has_tools: bool) -> Table:
     """A server has one format, and every answer would build the same table again."""
     if tools.channels:
         return _table(tools.places, tools.start, tools.channels.opened)
-    places, start = (tools.places, tools.start) if has_tools else (_PLAIN, TEXT)
+    places, start = (tools.places, tools.start) if has_tools else ({TEXT: _NO_TAGS}, TEXT)
     return _table({**places, **reasoning_places(reasoning, start)}, UNOPENED, OPENED)
 
 
 def _table(places: Places, start: str, opened: str) -> Table:
+    places = {**places, PLAIN: _NO_TAGS}
     spots = {name: Spot(place, TagScanner(place.tags)) for name, place in places.items()}
     tags = (tag for place in places.values() for tag in place.tags)
     return Table(spots, start, opened, frozenset(spelling for tag in tags for spelling in tag.spellings))

@@ -10,19 +10,18 @@ from collections.abc import Callable, Mapping
 
 from ds4.core.events import Reasoning, Text
 from ds4.formats.markup import TEXT, Content
+from ds4.parsing.assured import Assured
 from ds4.parsing.calls import Calls
 from ds4.parsing.held import Held
 from ds4.parsing.json_args import JsonArgs
 from ds4.parsing.json_call import JsonCall
-from ds4.parsing.table import Spot
+from ds4.parsing.table import PLAIN, Spot
 from ds4.parsing.tags import Found
 from ds4.parsing.visible import Visible
 
 
 class Walk:
-    """`known` are the names of the caller's tools. `malformed` hears of doubt that became text. `sound`: the
-    JSON in calls is known to be JSON, so that no tag ends it inside a string. `wordless`: the
-    answer is nothing but calls, so that the front of a tag is no text where the answer is cut.
+    """`known` are the names of the caller's tools. `malformed` hears of doubt that became text.
 
     `json` is the reader at a place of JSON; `junk` says that a place of structure has held
     something else since its last tag.
@@ -35,13 +34,10 @@ class Walk:
         calls: Calls,
         known: frozenset[str],
         malformed: Callable[[str], None],
-        *,
-        sound: bool = False,
-        wordless: bool = False,
+        assured: Assured,
     ) -> None:
         self.calls = calls
-        self.sound = sound
-        self.wordless = wordless
+        self.assured = assured
         self.known = known
         self.held = Held()
         self.visible = Visible(calls.events)
@@ -95,6 +91,10 @@ class Walk:
     def say(self, text: Text) -> None:
         if self.place.content is Content.REASONING:
             self.calls.events.append(Reasoning(text.text))
+        elif self.assured.formed and text.text.strip():
+            self.go(PLAIN)
+            self.visible.flush()
+            self.calls.events.append(text)
         elif self.place.tags:
             self.visible.say(text)
         else:

@@ -52,5 +52,6 @@ def wired(engine: Engine, options: Sequence[str]) -> Wired:
         journal,
         Access(),
         None,
+        vocabulary=engine.tokenizer,
     )
     return Wired(plan, Client(build_app(services)), services, pump, records)

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 from ds4.api.services import ReaderFactory, Wished
+from ds4.core.constraint import Constraint
 from ds4.core.job import JobKind
 from ds4.core.plan import PromptPlan
 from ds4.core.ports import Ids, Reader, Tokenizer
 from ds4.formats.spellings import Spellings
 from ds4.observe.records import Notice, Observer
 from ds4.parsing.answer import AnswerSpec, answer_reader, reasoning_open
+from ds4.parsing.assured import NOTHING, Assured
 from ds4.parsing.reader import text_reader
 from ds4.prompt.tail import guarded_tail
 from ds4.wiring.blueprint import AnswerStyle
@@ -36,17 +38,22 @@ def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observe
                 stops=wished.stops,
                 want_tokens=wished.tokens,
                 malformed=warn,
-                sound=wished.constraint is not None,
-                wordless=_only_calls(wished),
+                assured=_assured(wished.constraint),
             )
         )
 
     return reader
 
 
-def _only_calls(wished: Wished) -> bool:
-    calls = wished.constraint.calls if wished.constraint else None
-    return calls is not None and calls.required
+def _assured(constraint: Constraint | None) -> Assured:
+    if constraint is None:
+        return NOTHING
+    calls = constraint.calls
+    return Assured(
+        sound=True,
+        wordless=calls is not None and calls.required,
+        formed=constraint.form is not None,
+    )
 
 
 def openings(style: AnswerStyle, tokenizer: Tokenizer) -> Callable[[PromptPlan], bool]:

@@ -36,7 +36,7 @@ def guides(
     @lru_cache(KEPT)
     def written(constraint: Constraint, tools: ToolFormat, start: Start) -> Grammar:
         """Kept, too: the grammar of forty tools takes a tenth of a second."""
-        return grammar(constraint, Style(marks, tools), start, compiler.words)
+        return grammar(constraint, Style(marks, tools), start, compiler.words, compiler.can_end)
 
     @lru_cache(REMEMBERED)
     def tell(dropped: tuple[str, ...]) -> None:

@@ -39,9 +39,10 @@ def services(
     access: Access,
     notebook: Notebook | None,
     clock: Clock = SYSTEM_CLOCK,
-    vocabulary: Tokenizer | None = None,
+    *,
+    vocabulary: Tokenizer,
 ) -> Services:
-    """Guides are made of the whole `vocabulary`, the engine's own unless another one stands for it."""
+    """Guides ask every piece of `vocabulary`: the engine's tokenizer or, where watched, what is in it."""
     info, tokenizer = engine.info, engine.tokenizer
     templated = PromptRenderer(
         tokenizer,
@@ -73,7 +74,7 @@ def services(
         access=access,
         longest_piece=cache(lambda: longest_piece(tokenizer)),
         as_sent=config.as_sent,
-        guide=guides(plan.style, vocabulary or tokenizer, observe, prepared=True),
+        guide=guides(plan.style, vocabulary, observe, prepared=True),
         responses=open_store(config.kv_disk_dir, observe),
     )
 
