@@ -27,7 +27,7 @@ class Closing:
         self._closed = closed
         self._markup = vocabulary.tokens(markup)
         self._ends = vocabulary.words.ends
-        self._line = vocabulary.tokens(LINE)[0]
+        self._line = next(iter(vocabulary.tokens(LINE)), None)
 
     def can_end(self) -> bool:
         """What fails on the way is none of this: whoever compiles the whole finds it, and says why."""
@@ -56,7 +56,7 @@ class Closing:
         """Lines end more often than chance would have it, and with them what may end."""
         allowed = np.unpackbits(np.frombuffer(matcher.compute_bitmask(), np.uint8), bitorder="little")
         allowed[list(self._ends)] = 0
-        if allowed[self._line] and chance.random() < 0.5:
+        if self._line is not None and allowed[self._line] and chance.random() < 0.5:
             return self._line
         possible = np.flatnonzero(allowed)
         return int(possible[chance.randrange(len(possible))]) if len(possible) else None
