@@ -89,7 +89,7 @@ def every_way(server: Wired) -> tuple[Way, ...]:
     ends = [token for token in tokenizer.controls.values() if tokenizer.is_eog(token)]
     # Where calls stand in a block, the block ends first; and a call's last token must not hold the next one's
     # first character.
-    written = server.plan.style.tools.written
+    written = server.plan.style.tools.written.by(tokenizer.controls)
     after, closes = (tokenizer.encode_plain(text.strip()) for text in (written.after, written.closes))
     return ways([*ends, *after[:1], *closes[-1:]], closing)
 

@@ -102,7 +102,9 @@ def ways(ends: Sequence[int], closing: Sequence[int]) -> tuple[Way, ...]:
     """
     whole: Json = {"parallel_tool_calls": False}
     stream = whole | {"stream": True}
-    thinks: Json = {"thinking": {"type": "enabled"}, "logit_bias": {str(token): 100 for token in closing}}
+    closes = {str(token): 100 for token in closing}
+    # Without the penalty the model hardly ever goes on with what it begins.
+    thinks: Json = {"thinking": {"type": "enabled"}, "logit_bias": closes, "frequency_penalty": 2}
     several: Json = {"parallel_tool_calls": True}
     ending = several | {"logit_bias": {str(token): 100 for token in ends}}
     return (

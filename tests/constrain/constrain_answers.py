@@ -222,7 +222,12 @@ def takes(model: str, guide: Guide, text: str) -> bool:
 
 
 def read(
-    model: str, ids: Iterable[int], tools: Iterable[Signature] = (), *, reasoning_open: bool = False
+    model: str,
+    ids: Iterable[int],
+    tools: Iterable[Signature] = (),
+    *,
+    reasoning_open: bool = False,
+    formed: bool = False,
 ) -> Answer:
     family, model_tokenizer, malformed = MODELS[model], tokenizer(model), list[str]()
     reader = answer_reader(
@@ -233,7 +238,7 @@ def read(
             reasoning_open,
             tuple(Tool(tool.name, _raw(tool)) for tool in tools),
             malformed=malformed.append,
-            assured=Assured(sound=True),
+            assured=Assured(sound=True, formed=formed),
         )
     )
     feds: list[Fed] = []

@@ -70,7 +70,8 @@ def answer(
     model: str, constraint: Constraint, start: Start, seed: int, tools: tuple[Signature, ...] = TOOLS
 ) -> Answer:
     ids = sampled(model, guide(model, constraint, start), seed)
-    found = read(model, ids, tools, reasoning_open=start.in_reasoning)
+    formed = constraint.form is not None
+    found = read(model, ids, tools, reasoning_open=start.in_reasoning, formed=formed)
     for name, arguments in found.calls:
         if name in CHECKS:
             CHECKS[name].validate(arguments)
