@@ -200,6 +200,7 @@ CORS = {
     "access-control-allow-origin": "*",
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
     "access-control-allow-headers": "*",
+    "access-control-expose-headers": "*",
 }
 
 

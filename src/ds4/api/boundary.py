@@ -24,6 +24,7 @@ CORS: tuple[Header, ...] = (
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-methods", b"GET, POST, DELETE, OPTIONS"),
     (b"access-control-allow-headers", b"*"),
+    (b"access-control-expose-headers", b"*"),
 )
 # A browser does not take `*` for this one.
 _SENDS_KEY: tuple[Header, ...] = tuple(

@@ -193,7 +193,7 @@ class Config(CacheOptions):
     cors: bool = flag(
         "--cors",
         topic=Topic.ACCESS,
-        about="let web pages of any origin call the server (three CORS headers on every answer); "
+        about="let web pages of any origin call the server (the CORS headers on every answer); "
         "not access control",
     )
     tls_cert: Path | None = optional(
