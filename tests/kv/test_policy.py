@@ -61,7 +61,8 @@ def test_places_lie_in_order_in_what_is_computed(
     found = places(rows, boundaries, CAPS[trim], knobs, reused)
     at = [place.row for place in found]
     assert at == sorted(set(at))
-    assert all(reused < row <= rows for row in at)
+    assert all(max(reused, 1) <= row <= rows for row in at)
+    assert not any(place.save for place in found if place.row == reused), "that is computed already"
     assert all(place.mark or place.save for place in found)
     assert knobs.saves or not saves(found)
     assert trim is not Trim.ANY or not marks(found)
@@ -140,7 +141,9 @@ def test_a_cold_save_stands_for_a_continued_one() -> None:
 def test_marks_are_made_where_the_next_prompt_may_go_back_to(trim: Trim) -> None:
     turns = [system_end(300), boundary(400), user_start(800)]
     assert marks(places(900, turns, CAPS[trim], UNSAVED, 0)) == [300, 400, 800, 900 - TAIL]
-    assert marks(places(900, turns, CAPS[trim], UNSAVED, 400)) == [800, 900 - TAIL]
+    assert marks(places(900, turns, CAPS[trim], UNSAVED, 399)) == [400, 800, 900 - TAIL]
+    assert marks(places(900, turns, CAPS[trim], UNSAVED, 400)) == [400, 800, 900 - TAIL]
+    assert marks(places(900, turns, CAPS[trim], UNSAVED, 401)) == [800, 900 - TAIL]
     assert marks(places(2500, [], CAPS[trim], UNSAVED, 0)) == [1000, 2000, 2500 - TAIL]
     assert marks(places(1001, [], CAPS[trim], UNSAVED, 0)) == [1001 - TAIL]
 

@@ -21,6 +21,7 @@ from ds4.core.usage import MissReason
 from ds4.schedule.place import (
     HALF_LIFE,
     PARK_ROWS,
+    WORTH_WAITING,
     Base,
     Kind,
     Placement,
@@ -203,6 +204,14 @@ def test_it_is_not_waited_for_what_is_slower_to_copy() -> None:
 def test_the_longest_of_several_is_waited_for() -> None:
     bases = [in_slot(0, 0, 0, growing_to=500), in_slot(1, 0, 0, growing_to=900)]
     assert awaited([target(2)], bases, 1_000) == Wait(1, 900)
+
+
+def test_nobody_is_waited_for_where_nobody_computes() -> None:
+    """The prompt is longer in the tokens of the memory that it goes on from, and little of that is reused."""
+    retold = base(Kind.SLOT, 1_800, 600, reuse=3, slot=0, healed=plan_of([0] * 1_250))
+    begun = placed([target(0, 1_800, prompt=1_250)], [retold], 1_170)
+    assert begun.base is retold
+    assert begun.cost > 1_170 + WORTH_WAITING
 
 
 def test_a_slow_restore_is_no_reason_not_to_wait() -> None:

@@ -58,12 +58,19 @@ class Place:
 def places(
     rows: int, boundaries: Sequence[Boundary], caps: Caps, knobs: Knobs, reused: int
 ) -> tuple[Place, ...]:
-    """For a prompt of `rows` rows, `reused` of which are there. In order, one for each row."""
+    """For a prompt of `rows` rows, `reused` of which are there. In order, one for each row.
+
+    Also where the prompt goes on: an answer without an end mark ends there, and no step came past it.
+    """
     found = {place.row: place for place in _marks(rows, boundaries, caps, knobs)}
     for place in _saves(rows, boundaries, knobs, reused):
         known = found.get(place.row)
         found[place.row] = replace(place, mark=known is not None and known.mark)
-    return tuple(found[row] for row in sorted(found) if reused < row <= rows)
+    if reused and reused in found and found[reused].mark:
+        found[reused] = Place(reused, mark=True)
+    else:
+        found.pop(reused, None)
+    return tuple(found[row] for row in sorted(found) if reused <= row <= rows)
 
 
 def due(rows: int, knobs: Knobs) -> bool:

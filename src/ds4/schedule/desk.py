@@ -90,6 +90,9 @@ class FrontDesk:
         session.started = self._clock.now()
         kept = places(plan.rows, plan.boundaries, self._engine.caps, self._knobs, report.reused)
         session.stops = {place.row: place for place in kept}
+        if here := session.stops.get(session.prefilled):
+            saved = self._pool.keep(session, here)
+            session.report = replace(session.report, saved=(*session.report.saved, *saved))
 
     def _over(self, session: Session, hold: Hold) -> bool:
         now = self._clock.now()

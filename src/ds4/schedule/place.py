@@ -176,7 +176,10 @@ def _kept(target: Target, prices: Prices) -> float:
 def _wait(chosen: Placement, bases: Sequence[Base], prompt_rows: int, prices: Prices) -> Wait | None:
     here = chosen.base is not None and chosen.base.slot == chosen.slot
     work = _work(chosen.base, prompt_rows, here=here, prices=prices)
-    growing = [base for base in bases if prompt_rows - base.growing_to + WORTH_WAITING <= work]
+    # Told in a memory's tokens a prompt can be more work than it has rows: that alone is no one to wait for.
+    growing = [
+        base for base in bases if base.growing_to and prompt_rows - base.growing_to + WORTH_WAITING <= work
+    ]
     best = max(growing, key=lambda base: base.growing_to, default=None)
     if best is None:
         return None
