@@ -237,7 +237,7 @@ def read(
             family.tool_format,
             reasoning_open,
             tuple(Tool(tool.name, _raw(tool)) for tool in tools),
-            malformed=malformed.append,
+            remark=malformed.append,
             assured=Assured(sound=True, formed=formed),
         )
     )

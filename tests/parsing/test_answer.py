@@ -274,9 +274,9 @@ def test_a_call_the_model_left_open_is_completed(name: str) -> None:
 
 def test_malformed_blocks_are_reported() -> None:
     heard: list[str] = []
-    spec = AnswerSpec(SequentialIds(), THINK, GLM, tools=TOOLS, malformed=heard.append)
+    spec = AnswerSpec(SequentialIds(), THINK, GLM, tools=TOOLS, remark=heard.append)
     feed(answer_reader(spec), "a <tool_call>b c")
-    assert heard == ["<tool_call>"]
+    assert heard == ["invalid tool call returned as text: '<tool_call>'"]
 
 
 def test_a_key_without_an_end_is_text_behind_the_call() -> None:

@@ -28,7 +28,7 @@ class AnswerSpec:
     """`reasoning_open`: the prompt ends inside reasoning (see the function of that name).
 
     Without `tools` tool markup is text. `want_tokens`: each Text names the sampled tokens that
-    begin in it. `malformed` hears, on the engine thread, of text that began like a call.
+    begin in it. `remark` hears, on the engine thread, what was odd: a call that was none.
     """
 
     ids: Ids
@@ -38,7 +38,7 @@ class AnswerSpec:
     tools: tuple[Tool, ...] = ()
     stops: tuple[str, ...] = ()
     want_tokens: bool = False
-    malformed: Callable[[str], None] = _ignore
+    remark: Callable[[str], None] = _ignore
     assured: Assured = NOTHING
 
 
@@ -47,7 +47,7 @@ def answer_reader(spec: AnswerSpec) -> Reader:
     places = table(spec.tool_format, spec.reasoning, has_tools=bool(spec.tools))
     start = places.opened if spec.reasoning_open else places.start
     calls = Calls(schemas, lambda: spec.ids.new("call_"))
-    walk = Walk(places.spots, start, calls, schemas.names, spec.malformed, spec.assured)
+    walk = Walk(places.spots, start, calls, schemas.names, spec.remark, spec.assured)
     return Row(
         (
             Utf8(want_tokens=spec.want_tokens, whole=spec.assured.wordless),

@@ -43,6 +43,10 @@ class Calls:
         self._depth = 0
         self._value: _Value | None = None
 
+    def fresh(self) -> "Calls":
+        """Others of the same tools. Their ids mean nothing."""
+        return Calls(self._schemas, str)
+
     @property
     def active(self) -> bool:
         return self.started > self.ended

@@ -12,6 +12,7 @@ from ds4.parsing.decoder import End, Item
 from ds4.parsing.joined import joined
 from ds4.parsing.steps import step
 from ds4.parsing.stretch import LEASH, Stretch
+from ds4.parsing.unclosed import recover
 from ds4.parsing.walk import Walk
 
 CHUNK = 4096
@@ -63,6 +64,8 @@ class MarkupReader:
         while step(walk) or _decide(walk, cut):
             pass
         _last_words(walk, cut)
+        if not cut:
+            recover(walk)
         walk.visible.flush()
         if cut:
             walk.calls.cut()

@@ -54,6 +54,10 @@ class TagScanner:
                 return found
         return None
 
+    def starts(self, text: str) -> list[int]:
+        """Where a spelling begins, whatever follows it."""
+        return [match.start() for match in self._pattern.finditer(text)]
+
     def undecided(self, text: str) -> int:
         """How many characters at the end of `text`, which holds no tag, may begin one."""
         window = text[1 - self.longest :] if self.longest > 1 else ""

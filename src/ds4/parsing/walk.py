@@ -19,12 +19,15 @@ from ds4.parsing.table import PLAIN, Spot
 from ds4.parsing.tags import Found
 from ds4.parsing.visible import Visible
 
+SHOWN = 200
+"""Characters of an answer in a remark."""
+
 
 class Walk:
-    """`known` are the names of the caller's tools. `malformed` hears of doubt that became text.
+    """`known` are the names of the caller's tools. `remark` hears what was odd.
 
     `json` is the reader at a place of JSON; `junk` says that a place of structure has held
-    something else since its last tag.
+    something else since its last tag. `thoughts` is the reasoning so far.
     """
 
     def __init__(
@@ -33,7 +36,7 @@ class Walk:
         start: str,
         calls: Calls,
         known: frozenset[str],
-        malformed: Callable[[str], None],
+        remark: Callable[[str], None],
         assured: Assured,
     ) -> None:
         self.calls = calls
@@ -44,10 +47,19 @@ class Walk:
         self.json: JsonCall | JsonArgs = JsonArgs(calls)
         self.junk = False
         self.stopped = False
+        self.thoughts: list[str] = []
         self._spots = spots
-        self._malformed = malformed
+        self.remark = remark
         self._doubt: list[Text] | None = None
         self.go(start)
+
+    def fresh(self) -> "Walk":
+        """Another one in visible text, which tells nobody anything."""
+        return Walk(self._spots, TEXT, self.calls.fresh(), self.known, lambda _: None, self.assured)
+
+    def openings(self, text: str) -> list[int]:
+        """Where `text` would leave visible text."""
+        return self._spots[TEXT].tags.starts(text)
 
     @property
     def in_doubt(self) -> bool:
@@ -90,6 +102,7 @@ class Walk:
 
     def say(self, text: Text) -> None:
         if self.place.content is Content.REASONING:
+            self.thoughts.append(text.text)
             self.calls.events.append(Reasoning(text.text))
         elif self.assured.formed and text.text.strip():
             self.go(PLAIN)
@@ -129,7 +142,7 @@ class Walk:
     def fail(self) -> None:
         """What was in doubt is text. What is still held is read as text, so a call in it counts."""
         doubt, self._doubt = self._doubt or [], None
-        self._malformed("".join(text.text for text in doubt))
+        self.remark(f"invalid tool call returned as text: {''.join(text.text for text in doubt)[:SHOWN]!r}")
         self.go(TEXT)
         for text in doubt:
             self.say(text)

@@ -21,8 +21,8 @@ def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observe
 
     opened = openings(style, tokenizer)
 
-    def warn(text: str) -> None:
-        observe(Notice(f"invalid tool call returned as text: {text[:200]!r}", "warning"))
+    def warn(remark: str) -> None:
+        observe(Notice(remark, "warning"))
 
     def reader(wished: Wished) -> Reader:
         if wished.kind is JobKind.COMPLETION:
@@ -37,7 +37,7 @@ def readers(style: AnswerStyle, tokenizer: Tokenizer, ids: Ids, observe: Observe
                 tools=wished.tools,
                 stops=wished.stops,
                 want_tokens=wished.tokens,
-                malformed=warn,
+                remark=warn,
                 assured=_assured(wished.constraint),
             )
         )
