@@ -5,13 +5,13 @@ import pytest
 from api_fakes import CARD
 
 from ds4.api.openai.chat import ChatRequest, chat_request
-from ds4.api.services import Alias, ModelCard
+from ds4.api.openai.messages import NO_IMAGES
+from ds4.api.services import ModelCard
 from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Message, Role, TextPart, Thinking, Tool, ToolCall
 from ds4.core.sampling import Sampling
 
 HELLO = [{"role": "user", "content": "hi"}]
-DEEPSEEK = ModelCard("ds", "DS", 100, 50, (Alias("ds-chat", thinking=False), Alias("ds-reasoner", True)))
 
 
 def ask(card: ModelCard = CARD, **fields: Any) -> ChatRequest:
@@ -41,6 +41,7 @@ FIELDS = (
     *("model", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p"),
     *("min_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "repeat_penalty"),
     *("repetition_penalty", "ignore_eos", "logit_bias", "stop", "tools", "tool_choice", "thinking", "think"),
+    *("enable_thinking", "reasoning"),
     *("reasoning_effort", "chat_template_kwargs", "n", "logprobs", "top_logprobs", "response_format"),
     *("modalities", "audio", "functions", "function_call", "web_search_options", "prompt_logprobs"),
     "parallel_tool_calls",
@@ -106,7 +107,7 @@ def test_content_forms(content: object, text: str) -> None:
 @pytest.mark.parametrize("kind", ["image_url", "input_image", "image"])
 def test_images_are_refused_with_the_way_out(kind: str) -> None:
     error = refused(messages=[{"content": ["x", {"type": kind, "image_url": {"url": "data:,"}}]}])
-    assert error.message == "image input requires starting ds4-server with --vision FILE"
+    assert error.message == NO_IMAGES
     assert error.param == "messages.0.content.1"
 
 
@@ -295,44 +296,6 @@ def test_several_choices() -> None:
 )
 def test_stop_strings(stop: object, stops: tuple[str, ...]) -> None:
     assert ask(stop=stop).wanted.stops == stops
-
-
-@pytest.mark.parametrize(
-    ("fields", "thinking"),
-    [
-        ({"thinking": {"type": "enabled", "budget_tokens": 5}}, Thinking(enabled=True)),
-        ({"thinking": {"type": "disabled"}}, Thinking(enabled=False)),
-        ({"thinking": {"type": "adaptive"}}, Thinking()),
-        ({"thinking": {}}, Thinking()),
-        ({"thinking": True}, Thinking(enabled=True)),
-        ({"think": False}, Thinking(enabled=False)),
-        ({"think": True, "thinking": False}, Thinking(enabled=False)),
-        ({"reasoning_effort": "high"}, Thinking(effort="high")),
-        ({"reasoning_effort": 30}, Thinking(effort="30")),
-        ({"reasoning_effort": "none", "think": True}, Thinking(enabled=False, effort="none")),
-    ],
-)
-def test_thinking(fields: dict[str, Any], thinking: Thinking) -> None:
-    assert ask(**fields).conversation.thinking == thinking
-
-
-@pytest.mark.parametrize(
-    ("fields", "enabled"),
-    [
-        ({"model": "ds-chat"}, False),
-        ({"model": "ds-reasoner"}, True),
-        ({"model": "ds"}, None),
-        ({"model": "anything"}, None),
-        ({"model": "ds-chat", "think": True}, True),
-        ({"model": "ds-reasoner", "thinking": {"type": "disabled"}}, False),
-        ({"model": "ds-chat", "reasoning_effort": "high"}, False),
-        ({"model": "ds-chat", "thinking": None}, False),
-    ],
-)
-def test_a_models_other_names_set_the_default_for_thinking(
-    fields: dict[str, Any], enabled: bool | None
-) -> None:
-    assert ask(DEEPSEEK, **fields).conversation.thinking.enabled is enabled
 
 
 def test_template_arguments_are_passed_on_as_json() -> None:

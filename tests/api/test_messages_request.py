@@ -257,7 +257,7 @@ def test_whatever_a_tool_returns_comes_down_to_text(block: Any, text: str) -> No
 
 
 def test_an_image_is_refused_only_where_the_user_sent_it() -> None:
-    with pytest.raises(BadRequest, match="--vision FILE") as caught:
+    with pytest.raises(BadRequest, match="cannot show images") as caught:
         messages(user({"type": "text", "text": "look"}, IMAGE))
     assert caught.value.param == "messages.0.content.1"
     beside = behind_calls(user(result("ok"), IMAGE))

@@ -35,10 +35,18 @@ def cache_plan(
     marks = max(MARKS_LEAST, int(ram * MARKS_SHARE))
     observe(Notice(f"KV RAM cache {ram // MIB} MiB (checkpoints for rewinding {marks // MIB} MiB)"))
     store = None if config.kv_disk_dir is None else _store(config, config.kv_disk_dir, engine, clock, observe)
+    knobs = _knobs(config, saves=store is not None)
+    if store is not None:
+        observe(Notice(_disk_line(config, knobs)))
     notebook = (
         None if config.disable_exact_dsml_tool_replay else _notebook(config, engine, clock, observe, answers)
     )
-    return CachePlan(_knobs(config, saves=store is not None), ram, marks, store, notebook)
+    return CachePlan(knobs, ram, marks, store, notebook)
+
+
+def _disk_line(config: Config, knobs: Knobs) -> str:
+    saves = f"min={knobs.min_tokens} cold_max={knobs.cold_max} interval={knobs.spacing} align={knobs.align}"
+    return f"KV disk cache {config.kv_disk_dir} (budget={config.kv_disk_space_mb} MiB {saves})"
 
 
 def _knobs(config: Config, *, saves: bool) -> Knobs:

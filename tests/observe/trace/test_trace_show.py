@@ -45,6 +45,24 @@ def test_the_parts_stand_in_their_order() -> None:
     assert places == sorted(places)
 
 
+def test_what_is_read_of_an_answer_that_has_finished_is_told() -> None:
+    """The engine thread is done with an answer before the server has read it all."""
+    lines = list(read_lines(TRACES / "pi-rewinding.jsonl.gz"))
+    ends = {line["job"]: line for line in lines if line["at"] == "finished"}
+    reads = {line["job"]: n for n, line in enumerate(lines) if line["at"] == "read"}
+    early = [
+        each
+        for n, line in enumerate(lines)
+        if line["at"] != "finished"
+        for each in ((ends[line["job"]], line) if n in reads.values() else (line,))
+    ]
+    assert early != lines
+    for number in ("1", "2"):
+        reader = Reader(number)
+        told = [*(text for line in early for text in reader.take(line)), *reader.rest()]
+        assert told == shown("pi-rewinding", number)
+
+
 def test_one_request_by_number_or_id() -> None:
     told = shown("pi-rewinding", "2")
     name = next(line for line in told if line.startswith("id: ")).removeprefix("id: ")

@@ -17,7 +17,7 @@ from ds4.core.errors import BadRequest
 from ds4.core.messages import Message, Role, TextPart, Tool, ToolCall
 
 ROLES = ("user", "assistant", "system")
-NO_IMAGES = "image input requires starting ds4-server with --vision FILE"
+NO_IMAGES = "this server cannot show images to the model: leave them out of the conversation"
 
 
 def messages_of(role: str, content: object, path: str, tools: Toolbox, seals: Seals) -> Iterator[Message]:

@@ -32,6 +32,8 @@ class ConversationBody(Body):
     function_call: Any = None
     thinking: Any = None
     think: Any = None
+    enable_thinking: bool | None = None
+    reasoning: dict[str, Any] | None = None
     reasoning_effort: str | int | None = None
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
@@ -113,6 +115,8 @@ def _conversation(body: ConversationBody, card: ModelCard, tools: _Toolbox) -> C
         thinking=thinking_of(
             thinking=body.thinking,
             think=body.think,
+            enable=body.enable_thinking,
+            reasoning=body.reasoning or {},
             effort=body.reasoning_effort,
             alias=alias_thinking(card, body.model),
         ),

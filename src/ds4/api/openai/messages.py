@@ -16,7 +16,7 @@ from ds4.core.errors import BadRequest, Unsupported
 from ds4.core.messages import Message, Role, TextPart, ToolCall
 
 ROLES = {**{role.value: role for role in Role}, "function": Role.TOOL}
-NO_IMAGES = "image input requires starting ds4-server with --vision FILE"
+NO_IMAGES = "this server cannot show images to the model: leave them out of the conversation"
 IMAGE_LEFT_OUT = "[image left out: this server cannot show images to the model]"
 FILE_LEFT_OUT = "[file {name}left out: this server cannot show files to the model]"
 

@@ -1,4 +1,7 @@
-"""Three ways to ask for reasoning or against it, and one answer."""
+"""Five ways to ask for reasoning or against it, and one answer."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from ds4.api.services import ModelCard
 from ds4.core.errors import BadRequest
@@ -8,14 +11,24 @@ NO_EFFORT = "none"
 _TYPES = {"enabled": True, "disabled": False}
 
 
-def thinking_of(*, thinking: object, think: object, effort: str | int | None, alias: bool | None) -> Thinking:
-    """`alias` is what the model's name implies; only `thinking` and `think` outweigh it.
+def thinking_of(
+    *,
+    thinking: object,
+    think: object,
+    effort: object,
+    alias: bool | None,
+    enable: bool | None = None,
+    reasoning: Mapping[str, object] = MappingProxyType({}),
+) -> Thinking:
+    """`alias` is what the model's name implies; an effort does not outweigh it, the others do.
 
     Which efforts there are is the model family's affair. Raises BadRequest.
     """
-    said = None if effort is None else str(effort)
-    switches = [_switch(thinking, "thinking"), _switch(think, "think")]
-    explicit = [switch for switch in switches if switch is not None]
+    effort = reasoning.get("effort") if effort is None else effort
+    said = str(effort) if isinstance(effort, str | int) else None
+    switch = reasoning.get("enabled")
+    switches = [_switch(thinking, "thinking"), _switch(think, "think"), enable]
+    explicit = [each for each in (*switches, switch) if isinstance(each, bool)]
     enabled = all(explicit) if explicit else alias
     return Thinking(enabled=False if said == NO_EFFORT else enabled, effort=said)
 

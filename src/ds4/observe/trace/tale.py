@@ -83,10 +83,17 @@ class Tales:
             case "turn":
                 self._turn(found)
             case "done":
-                return self.open.pop(found["request"], None)
+                return self._end(found["request"])
             case _ if "request" in found:
                 self._of_request(found)
         return None
+
+    def _end(self, request: int) -> Tale | None:
+        """Only now are its choices over: what was read of one may follow the line that it has finished."""
+        tale = self.open.pop(request, None)
+        for job in tale.jobs if tale else ():
+            self._jobs.pop(job, None)
+        return tale
 
     def _begin(self, head: Line) -> None:
         self.head, self.pieces, self.open, self._jobs, self._slots = head, {}, {}, {}, {}
@@ -129,7 +136,6 @@ class Tales:
                 self._slots[line["slot"]] = job
             case "finished":
                 job.finished = line
-                self._jobs.pop(line["job"])
             case "read":
                 job.events += [(line["t"][0], event) for event in line["events"]]
 
