@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import shutil
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -60,5 +61,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Or what libraries hold until the end would be found unclosed behind the closing line."""
-    gc.unfreeze()
+    """The binding opens two files when it is imported and leaves them open, which Python would tell behind
+    the closing line."""
+    binding = sys.modules.get("llama_cpp._utils")
+    for name in ("outnull_file", "errnull_file"):
+        if (file := getattr(binding, name, None)) is not None:
+            file.close()
