@@ -24,7 +24,7 @@ check: setup-test
 soak: setup-test
 	@SOAK_REQUESTS=$${SOAK_REQUESTS:-10000} $(BIN)/python -m pytest tests/soak
 
-# Installs real clients into .cache/clients, once (3 GB), and drives them on the scripted engine.
+# Installs real clients into .cache/clients, once (3 to 4 GB), and drives them on the scripted engine.
 clients: setup-test
 	@$(BIN)/python -m clients $(ARGS)
 
